@@ -7,4 +7,11 @@ from learning_app.learnings.demo import LearningsPart
 from learning_app.methodologies.demo import MethodologiesPart
 from learning_app.preferences.demo import PreferencesPart
 
-DEMO = (MethodologiesPart(), CasesPart(), LearningsPart(), PreferencesPart(), InstitutionPart(), AuditPart())
+DEMO = (
+    MethodologiesPart(),
+    CasesPart(),
+    LearningsPart(),
+    PreferencesPart(),
+    InstitutionPart(),
+    AuditPart(),
+)

@@ -5,4 +5,9 @@ from learning_app.learnings.rollback import LearningRollback
 from learning_app.methodologies.rollback import MethodologyRollback
 from learning_app.preferences.rollback import PreferenceRollback
 
-ROLLBACKS = (MethodologyRollback(), CaseRollback(), LearningRollback(), PreferenceRollback())
+ROLLBACKS = (
+    MethodologyRollback(),
+    CaseRollback(),
+    LearningRollback(),
+    PreferenceRollback(),
+)

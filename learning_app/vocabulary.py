@@ -25,7 +25,12 @@ class Timeframe(StrEnum):
     LONG = "long"
 
 
-HORIZON_HOURS = {Timeframe.INTRADAY: 24, Timeframe.SHORT: 168, Timeframe.MEDIUM: 720, Timeframe.LONG: 2160}
+HORIZON_HOURS = {
+    Timeframe.INTRADAY: 24,
+    Timeframe.SHORT: 168,
+    Timeframe.MEDIUM: 720,
+    Timeframe.LONG: 2160,
+}
 """The window in which a timeframe is judged."""
 
 

@@ -14,7 +14,9 @@ RESTORED = ngettext_lazy("Restored %(number)s memory", "Restored %(number)s memo
 PURGED = ngettext_lazy("Removed %(number)s memory for good", "Removed %(number)s memories for good", "count")
 SET = ngettext_lazy("Set %(number)s value of the user profile", "Set %(number)s values of the user profile", "count")
 REMOVED = ngettext_lazy(
-    "Removed %(number)s value of the user profile", "Removed %(number)s values of the user profile", "count"
+    "Removed %(number)s value of the user profile",
+    "Removed %(number)s values of the user profile",
+    "count",
 )
 ROLLED_BACK = ngettext_lazy("Rolled %(number)s row back", "Rolled %(number)s rows back", "count")
 UNDONE = ngettext_lazy("Undid the roll-back of %(number)s row", "Undid the roll-back of %(number)s rows", "count")
@@ -106,7 +108,10 @@ ACTS = (
     ),
     AuditAct("user_profile_held", _("Values of the user profile held again"), undo=Undo.OPPOSITE, changes_prompt=True),
     AuditAct(
-        "user_profile_released", _("Held values of the user profile released"), undo=Undo.OPPOSITE, changes_prompt=True
+        "user_profile_released",
+        _("Held values of the user profile released"),
+        undo=Undo.OPPOSITE,
+        changes_prompt=True,
     ),
     AuditAct("user_profile_discarded", _("Held values of the user profile discarded"), undo=Undo.OPPOSITE),
     AuditAct("write_rollback", _("Writes rolled back"), undo=Undo.OPPOSITE, feed=FeedLine(ROLLED_BACK, "t-bad", TRASH)),

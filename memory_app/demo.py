@@ -6,4 +6,10 @@ from memory_app.roles.demo.decisions import DecisionsPart
 from memory_app.search.demo import SearchesPart
 from memory_app.user_profile.demo import ProfilePart
 
-DEMO = (ProfilePart(), MemoriesPart(), FactsPart(), SearchesPart(), DecisionsPart())
+DEMO = (
+    ProfilePart(),
+    MemoriesPart(),
+    FactsPart(),
+    SearchesPart(),
+    DecisionsPart(),
+)

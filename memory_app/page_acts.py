@@ -39,7 +39,9 @@ PAGE_ACTS = (
     PageAct("brought_in:undo", undo="brought_in:roll_back"),
     PageAct("writes:undo", undo="writes:apply", note=_("The writer can be rolled back again.")),
     PageAct(
-        "bundle:exports", undo="bundle:export_remove", note=_("You can remove the file; it goes by itself after a day.")
+        "bundle:exports",
+        undo="bundle:export_remove",
+        note=_("You can remove the file; it goes by itself after a day."),
     ),
     PageAct("bundle:export_remove", undo="bundle:exports", note=_("You can ask for another export.")),
     PageAct(

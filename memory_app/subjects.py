@@ -15,5 +15,9 @@ def conflicts_url(_conflict_id: str, owner_name: str) -> str:
 
 SUBJECTS = (
     Subject(CONFLICT, _("pair %(id)s"), conflicts_url),
-    Subject("role_memory", _("decision %(id)s"), lambda entry_id, _owner: reverse("role_memory:one", args=[entry_id])),
+    Subject(
+        "role_memory",
+        _("decision %(id)s"),
+        lambda entry_id, _owner: reverse("role_memory:one", args=[entry_id]),
+    ),
 )

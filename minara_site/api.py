@@ -45,7 +45,12 @@ class StrictParser(Parser):
             raise Malformed(_("Send the body as application/json."))
         return read_json(request.body)
 
-    def parse_querydict(self, data: Any, list_fields: list[str], request: HttpRequest) -> Any:
+    def parse_querydict(
+        self,
+        data: Any,
+        list_fields: list[str],
+        request: HttpRequest,
+    ) -> Any:
         """Return the query's values. Raises Invalid for text that cannot be stored."""
         for values in data.lists():
             for text in (values[0], *values[1]):
@@ -73,7 +78,13 @@ def answer_again(request: HttpRequest, repeated: AnsweredBefore) -> HttpResponse
 
 def answer_validation_error(request: HttpRequest, error: ValidationError) -> HttpResponse:
     """Name each wrong field; wrong paging is malformed, everything else invalid."""
-    fields = tuple(FieldError(field_name(each["loc"]), each["msg"].removeprefix(SAID_BEFORE)) for each in error.errors)
+    fields = tuple(
+        FieldError(
+            field_name(each["loc"]),
+            each["msg"].removeprefix(SAID_BEFORE),
+        )
+        for each in error.errors
+    )
     asked = {each["loc"][-1] for each in error.errors if each["loc"][0] == "query"}
     kind = Malformed if asked & PAGING else Invalid
     detail = _("Correct %(fields)s.") % {"fields": ", ".join(dict.fromkeys(each.field for each in fields))}
@@ -104,7 +115,10 @@ def answer_unsent(request: HttpRequest, error: UnreadablePostError) -> HttpRespo
 def answer_unreadable(request: HttpRequest, error: HttpError) -> HttpResponse:
     """Answer for what could not be read; django-ninja hides our own reason behind its own."""
     reason = error.__cause__
-    return answer_minara_error(request, reason if isinstance(reason, MinaraError) else Malformed(str(error)))
+    return answer_minara_error(
+        request,
+        reason if isinstance(reason, MinaraError) else Malformed(str(error)),
+    )
 
 
 def answer_failure(request: HttpRequest, error: Exception) -> HttpResponse:

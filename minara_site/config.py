@@ -103,7 +103,12 @@ class ModelPriceSetting(BaseModel):
 class Config(BaseSettings):
     """The environment, typed. Field names are the variables' names in lower case."""
 
-    model_config = SettingsConfigDict(env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(
+        env_file=".env",
+        env_ignore_empty=True,
+        extra="ignore",
+        frozen=True,
+    )
 
     # Django looks for it at each read of `settings.MINARA`; for what is missing pydantic takes forty times as long.
     _mask_wrapped: ClassVar[bool] = True
@@ -153,10 +158,12 @@ class Config(BaseSettings):
         description=_("true or false: operators read every table, without secrets, at /admin/.") + " Read by settings.",
     )
     minara_log_format: LogFormat = Field(
-        default=LogFormat.CONSOLE, description=_("json or console.") + " Read by settings."
+        default=LogFormat.CONSOLE,
+        description=_("json or console.") + " Read by settings.",
     )
     minara_log_level: str = Field(
-        default="INFO", description=_("DEBUG, INFO, WARNING or ERROR.") + " Read by settings."
+        default="INFO",
+        description=_("DEBUG, INFO, WARNING or ERROR.") + " Read by settings.",
     )
     gateway_auth_token: str = Field(
         default="",
@@ -180,7 +187,10 @@ class Config(BaseSettings):
         description=_("Days without a visit after which a person must sign in again, 1 to 365.") + " Read by access.",
     )
     minara_user_sign_in_days: int = Field(
-        default=30, ge=1, le=365, description=_("Days that one sign-in lasts at most, 1 to 365.") + " Read by access."
+        default=30,
+        ge=1,
+        le=365,
+        description=_("Days that one sign-in lasts at most, 1 to 365.") + " Read by access.",
     )
     minara_operator_idle_minutes: int = Field(
         default=30,
@@ -233,7 +243,8 @@ class Config(BaseSettings):
         description=_("disabled, local, openai or voyage: who embeds texts for the search.") + " Read by embeddings.",
     )
     embedding_api_key: str = Field(
-        default="", description=_("Key of the embedding provider, for openai and voyage.") + " Read by embeddings."
+        default="",
+        description=_("Key of the embedding provider, for openai and voyage.") + " Read by embeddings.",
     )
     embedding_base_url: str = Field(
         default="",
@@ -264,10 +275,12 @@ class Config(BaseSettings):
         + " Read by bundle.",
     )
     anthropic_api_key: str = Field(
-        default="", description=_("Key of the Messages API. Without one, what needs no model works.") + " Read by llm."
+        default="",
+        description=_("Key of the Messages API. Without one, what needs no model works.") + " Read by llm.",
     )
     anthropic_base_url: str = Field(
-        default="", description=_("Another endpoint of the Messages API, set together with its key.") + " Read by llm."
+        default="",
+        description=_("Another endpoint of the Messages API, set together with its key.") + " Read by llm.",
     )
     minara_model_fast: str = Field(
         default="claude-haiku-5-5",
@@ -290,10 +303,16 @@ class Config(BaseSettings):
         + " Read by llm.",
     )
     minara_model_timeout_seconds: int = Field(
-        default=60, ge=1, le=600, description=_("Seconds that a model may take to answer, 1 to 600.") + " Read by llm."
+        default=60,
+        ge=1,
+        le=600,
+        description=_("Seconds that a model may take to answer, 1 to 600.") + " Read by llm.",
     )
     minara_model_retries: int = Field(
-        default=2, ge=0, le=8, description=_("Further tries when a model is busy or fails, 0 to 8.") + " Read by llm."
+        default=2,
+        ge=0,
+        le=8,
+        description=_("Further tries when a model is busy or fails, 0 to 8.") + " Read by llm.",
     )
     minara_budget_learning_daily_usd: Usd = Field(
         default=Decimal(1),
@@ -304,7 +323,8 @@ class Config(BaseSettings):
         description=_("USD that calls of the category learning may cost in a month.") + " Read by llm.",
     )
     minara_budget_agent_daily_usd: Usd = Field(
-        default=Decimal(10), description=_("USD that calls of the category agent may cost in a day.") + " Read by llm."
+        default=Decimal(10),
+        description=_("USD that calls of the category agent may cost in a day.") + " Read by llm.",
     )
     minara_budget_agent_monthly_usd: Usd = Field(
         default=Decimal(200),
@@ -393,7 +413,10 @@ class Config(BaseSettings):
         + " Read by learnings and preferences.",
     )
     minara_learning_min_calls: int = Field(
-        default=3, ge=1, le=200, description=_("Tool calls below which a turn is not reviewed.") + " Read by learnings."
+        default=3,
+        ge=1,
+        le=200,
+        description=_("Tool calls below which a turn is not reviewed.") + " Read by learnings.",
     )
     minara_learning_score_threshold: int = Field(
         default=7,
@@ -402,7 +425,10 @@ class Config(BaseSettings):
         description=_("Score of a review from which on it is stored, 0 to 10.") + " Read by learnings.",
     )
     minara_learning_top_k: int = Field(
-        default=3, ge=0, le=20, description=_("Learnings that a turn is suggested, at most.") + " Read by learnings."
+        default=3,
+        ge=0,
+        le=20,
+        description=_("Learnings that a turn is suggested, at most.") + " Read by learnings.",
     )
     institution_learning_enabled: bool = Field(
         default=False,
@@ -422,7 +448,10 @@ class Config(BaseSettings):
         + " Read by audit.",
     )
     methodology_audit_window_days: int = Field(
-        default=30, ge=1, le=365, description=_("Days that an audit pass looks back, 1 to 365.") + " Read by audit."
+        default=30,
+        ge=1,
+        le=365,
+        description=_("Days that an audit pass looks back, 1 to 365.") + " Read by audit.",
     )
     methodology_audit_interval_hours: int = Field(
         default=24,
@@ -459,10 +488,13 @@ class Config(BaseSettings):
         + " Read by market.",
     )
     market_exchange: str = Field(
-        default="binance", max_length=40, description=_("Name of the exchange, for ccxt.") + " Read by market."
+        default="binance",
+        max_length=40,
+        description=_("Name of the exchange, for ccxt.") + " Read by market.",
     )
     market_symbols: Annotated[tuple[str, ...], NoDecode] = Field(
-        default=(), description=_("What is fetched, comma separated: BTC/USDT,ETH/USDT.") + " Read by market."
+        default=(),
+        description=_("What is fetched, comma separated: BTC/USDT,ETH/USDT.") + " Read by market.",
     )
     market_interval: str = Field(
         default="1h",
@@ -514,13 +546,20 @@ class Config(BaseSettings):
     )
 
     minara_backup_dir: Path | None = Field(
-        default=None, description=_("Folder of the backups on a schedule; empty makes none.") + " Read by backup."
+        default=None,
+        description=_("Folder of the backups on a schedule; empty makes none.") + " Read by backup.",
     )
     minara_backup_every_hours: int = Field(
-        default=24, ge=1, le=720, description=_("Hours between two backups, 1 to 720.") + " Read by backup."
+        default=24,
+        ge=1,
+        le=720,
+        description=_("Hours between two backups, 1 to 720.") + " Read by backup.",
     )
     minara_backups_kept: int = Field(
-        default=7, ge=1, le=1000, description=_("Newest backups of the schedule that are kept.") + " Read by backup."
+        default=7,
+        ge=1,
+        le=1000,
+        description=_("Newest backups of the schedule that are kept.") + " Read by backup.",
     )
 
     @field_validator("minara_trusted_proxies", mode="before")

@@ -118,15 +118,26 @@ if MINARA.database_url:
     POOL_SIZE = MINARA.minara_database_connections
     KEPT_SECONDS = 0 if POOL_SIZE else 600  # a pool keeps them itself
     SERVER: dict[str, Any] = {
-        **dj_database_url.parse(MINARA.database_url, conn_max_age=KEPT_SECONDS, conn_health_checks=True)
+        **dj_database_url.parse(
+            MINARA.database_url,
+            conn_max_age=KEPT_SECONDS,
+            conn_health_checks=True,
+        )
     }
-    SERVER["OPTIONS"] = {"connect_timeout": 5, "tcp_user_timeout": 30_000, **SERVER.get("OPTIONS", {})}
+    SERVER["OPTIONS"] = {
+        "connect_timeout": 5,
+        "tcp_user_timeout": 30_000,
+        **SERVER.get("OPTIONS", {}),
+    }
     if POOL_SIZE:
         SERVER["OPTIONS"]["pool"] = {"min_size": 1, "max_size": POOL_SIZE, "timeout": 5}
     DATABASES = {"default": SERVER}
     QUEUE_DATABASE = "default"
 else:
-    DATABASES = {"default": sqlite(DATA_DIR / "minara.db"), "queue": sqlite(DATA_DIR / "queue.db")}
+    DATABASES = {
+        "default": sqlite(DATA_DIR / "minara.db"),
+        "queue": sqlite(DATA_DIR / "queue.db"),
+    }
     QUEUE_DATABASE = "queue"
     DATABASE_ROUTERS = ["minara_site.kernel.jobs.router.QueueRouter"]
     for database in DATABASES.values():

@@ -6,17 +6,25 @@ from minara_site.kernel.audit_log.table import AuditAct, FeedLine, Undo
 
 PROFILE = "profile:page"
 SETTINGS = ngettext_lazy(
-    "Changed the profile's settings %(number)s time", "Changed the profile's settings %(number)s times", "count"
+    "Changed the profile's settings %(number)s time",
+    "Changed the profile's settings %(number)s times",
+    "count",
 )
 WALLETS = ngettext_lazy(
-    "Changed the reference wallets %(number)s time", "Changed the reference wallets %(number)s times", "count"
+    "Changed the reference wallets %(number)s time",
+    "Changed the reference wallets %(number)s times",
+    "count",
 )
 PROMPT = ngettext_lazy(
-    "Changed the custom prompt %(number)s time", "Changed the custom prompt %(number)s times", "count"
+    "Changed the custom prompt %(number)s time",
+    "Changed the custom prompt %(number)s times",
+    "count",
 )
 FILES = ngettext_lazy("Changed %(number)s agent file", "Changed %(number)s agent files", "count")
 ONBOARDING = ngettext_lazy(
-    "Answered the onboarding %(number)s time", "Answered the onboarding %(number)s times", "count"
+    "Answered the onboarding %(number)s time",
+    "Answered the onboarding %(number)s times",
+    "count",
 )
 
 TAGS = ngettext_lazy("Set %(number)s tag", "Set %(number)s tags", "count")
@@ -73,7 +81,11 @@ ACTS = (
     ),
     AuditAct("onboarding_undone", _("Onboarding undone")),
     AuditAct(
-        "tag_set", _("Tag set"), undo=Undo.OPPOSITE, changes_prompt=True, feed=FeedLine(TAGS, "t-person", "tags:page")
+        "tag_set",
+        _("Tag set"),
+        undo=Undo.OPPOSITE,
+        changes_prompt=True,
+        feed=FeedLine(TAGS, "t-person", "tags:page"),
     ),
     AuditAct(
         "tag_cleared",

@@ -8,7 +8,10 @@ from django.conf import settings
 from hypothesis import HealthCheck, settings as hypothesis_settings
 
 hypothesis_settings.register_profile(  # machines are noisy; figures come from the bench
-    "minara", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+    "minara",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    print_blob=True,
 )
 hypothesis_settings.load_profile("minara")
 

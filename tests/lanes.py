@@ -219,7 +219,9 @@ def write_budget(ended: list[Run]) -> None:
 def main() -> int:
     """Run the lanes and say what came of them; the last line counts tests."""
     parser = argparse.ArgumentParser(
-        prog="tests.lanes", usage="%(prog)s [lane ...] [options] [pytest's arguments]", allow_abbrev=False
+        prog="tests.lanes",
+        usage="%(prog)s [lane ...] [options] [pytest's arguments]",
+        allow_abbrev=False,
     )
     parser.add_argument("--again", action="store_true", help="run what failed once more, at most five tests")
     parser.add_argument("--budget", choices=["check", "write"])

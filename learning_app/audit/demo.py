@@ -49,7 +49,13 @@ class AuditPart(DemoPart[DemoRow]):
         if not is_found or Acknowledgement.objects.filter(code=code, ended_at=None).exists():
             return
         actor = f"user:{next(iter(load.people.values())).pk}"
-        [given] = build_acknowledgements(report, [code], note=NOTE, actor=actor, now=load.ago(HOUR / 2))
+        [given] = build_acknowledgements(
+            report,
+            [code],
+            note=NOTE,
+            actor=actor,
+            now=load.ago(HOUR / 2),
+        )
         given.is_demo = True
         given.save(force_insert=True)
 

@@ -10,7 +10,11 @@ from learning_app.audit.services.run import MAX_DAYS, MIN_DAYS
 class PassForm(forms.Form):
     """How far back a pass looks, and whether it hashes the tables."""
 
-    window_days = forms.IntegerField(label=_("Window in days"), min_value=MIN_DAYS, max_value=MAX_DAYS)
+    window_days = forms.IntegerField(
+        label=_("Window in days"),
+        min_value=MIN_DAYS,
+        max_value=MAX_DAYS,
+    )
     table_hashes = forms.BooleanField(
         label=_("Hash the learning tables before and after"),
         required=False,

@@ -72,6 +72,8 @@ class Acknowledgement(models.Model):
             models.CheckConstraint(condition=Q(dimension__in=list(Dimension)), name="acknowledged_dimension_known"),
             models.CheckConstraint(condition=Q(severity__in=list(Severity)), name="acknowledged_severity_known"),
             models.UniqueConstraint(
-                fields=["code"], condition=Q(ended_at__isnull=True), name="one_acknowledgement_per_finding"
+                fields=["code"],
+                condition=Q(ended_at__isnull=True),
+                name="one_acknowledgement_per_finding",
             ),
         ]

@@ -56,7 +56,12 @@ class AuditWindow:
         )
         return [
             MethodologyRecord(
-                uid, AssetClass(asset_class), uses, not quarantine and held is None, held is not None, decay is not None
+                uid,
+                AssetClass(asset_class),
+                uses,
+                not quarantine and held is None,
+                held is not None,
+                decay is not None,
             )
             for uid, asset_class, uses, quarantine, held, decay in rows
         ]
@@ -66,20 +71,32 @@ class AuditWindow:
         """The public ids of the methodologies."""
         return dict(Methodology.objects.values_list("pk", "uid"))
 
-    def events(self, *kinds: LifecycleKind, more_days: int = 0) -> Iterator[EventRecord]:
+    def events(
+        self,
+        *kinds: LifecycleKind,
+        more_days: int = 0,
+    ) -> Iterator[EventRecord]:
         """Yield events of these kinds in the window, and of `more_days` before it, in order of time.
 
         One of a methodology that is gone is left out.
         """
         uids = self.uids
         rows = LifecycleEvent.objects.filter(
-            kind__in=kinds, at__gte=self.since - timedelta(days=more_days), at__lte=self.now
+            kind__in=kinds,
+            at__gte=self.since - timedelta(days=more_days),
+            at__lte=self.now,
         ).order_by("at", "pk")
         for pk, number, kind, at, reason in rows.values_list(
             "pk", "methodology_id", "kind", "at", "reason_text"
         ).iterator(chunk_size=CHUNK):
             if number is None or number in uids:
-                yield EventRecord(pk, None if number is None else uids[number], kind, at, reason)
+                yield EventRecord(
+                    pk,
+                    None if number is None else uids[number],
+                    kind,
+                    at,
+                    reason,
+                )
 
     @cached_property
     def cases(self) -> CaseCounts:
@@ -87,7 +104,10 @@ class AuditWindow:
         closed = Q(resolved_at__gte=self.since, resolved_at__lte=self.now)
         rows = TradingCase.objects.filter(closed | Q(outcome_state=OutcomeState.PENDING)).order_by("pk")
         columns = rows.values_list("pk", "outcome_state", "decided_at", "window_ends_at")
-        return count_cases((CaseRecord(*row) for row in columns.iterator(chunk_size=CHUNK)), now=self.now)
+        return count_cases(
+            (CaseRecord(*row) for row in columns.iterator(chunk_size=CHUNK)),
+            now=self.now,
+        )
 
     @cached_property
     def heartbeat(self) -> HeartbeatRecord | None:
@@ -119,7 +139,10 @@ def count_deferrals(job: str, *, limit: int) -> int:
     """Return how many of the newest ended runs of the audit's cron deferred the pass, one after another."""
     ended = JobRun.objects.filter(job=job, state=RunState.SUCCEEDED).order_by("-created_at", "-pk")
     results = list(ended.values_list("result", flat=True)[:limit])
-    return next((place for place, result in enumerate(results) if not (result or {}).get("deferred")), len(results))
+    return next(
+        (place for place, result in enumerate(results) if not (result or {}).get("deferred")),
+        len(results),
+    )
 
 
 def list_reports(*, now: datetime | None = None) -> "QuerySet[AuditReport]":
@@ -172,7 +195,13 @@ class TrendPoint:
     rules_version: str
 
 
-def load_trend(*, since: datetime, until: datetime, limit: int, window_days: int | None = None) -> list[TrendPoint]:
+def load_trend(
+    *,
+    since: datetime,
+    until: datetime,
+    limit: int,
+    window_days: int | None = None,
+) -> list[TrendPoint]:
     """Return the newest passes from `since` to `until`, at most `limit`, oldest first; of one window where it is given.
 
     One query.
@@ -223,7 +252,11 @@ def dimensions_of(report: AuditReport) -> dict[str, dict[str, Any]]:
     }
 
 
-def read_finding(found: Mapping[str, Any], dimension: str, report: AuditReport) -> dict[str, Any]:
+def read_finding(
+    found: Mapping[str, Any],
+    dimension: str,
+    report: AuditReport,
+) -> dict[str, Any]:
     """Return a finding whole whatever version wrote it; a severity that this version does not know is low."""
     since = parse_datetime(str(found.get("first_seen_at"))) or report.created_at
     severity = found.get("severity")
@@ -249,6 +282,10 @@ def findings_of(report: AuditReport, *, severity: str | None = None) -> list[dic
 
 def list_imports(*, since: datetime, until: datetime) -> list[tuple[datetime, int]]:
     """Return the newest moments of this time at which methodologies were imported, and how many each."""
-    rows = LifecycleEvent.objects.filter(kind=LifecycleKind.IMPORTED, at__gte=since, at__lte=until)
+    rows = LifecycleEvent.objects.filter(
+        kind=LifecycleKind.IMPORTED,
+        at__gte=since,
+        at__lte=until,
+    )
     counted = rows.order_by("-at").values("at").annotate(count=Count("pk"))
     return list(counted.values_list("at", "count")[:MAX_IMPORTS])

@@ -21,9 +21,22 @@ def cron(*, now: datetime, claim: Claim) -> None:
         settle_run(claim, result=result, now=timezone.now())
 
 
-def audit_pass(*, window_days: int, with_hashes: bool, requested_by: str, now: datetime, claim: Claim) -> None:
+def audit_pass(
+    *,
+    window_days: int,
+    with_hashes: bool,
+    requested_by: str,
+    now: datetime,
+    claim: Claim,
+) -> None:
     """Run one pass."""
     try:
-        run_pass(now=now, requested_by=requested_by, window_days=window_days, with_hashes=with_hashes, claim=claim)
+        run_pass(
+            now=now,
+            requested_by=requested_by,
+            window_days=window_days,
+            with_hashes=with_hashes,
+            claim=claim,
+        )
     except AlreadyRunning:
         settle_run(claim, result={"result": DROPPED}, now=timezone.now())

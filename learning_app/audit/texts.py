@@ -134,7 +134,11 @@ BAND_LABELS: dict[Band, Text] = {
     Band.ALARM: _("Alarm"),
     Band.DISABLED: _("Disabled"),
 }
-SEVERITY_LABELS: dict[Severity, Text] = {Severity.HIGH: _("High"), Severity.MEDIUM: _("Medium"), Severity.LOW: _("Low")}
+SEVERITY_LABELS: dict[Severity, Text] = {
+    Severity.HIGH: _("High"),
+    Severity.MEDIUM: _("Medium"),
+    Severity.LOW: _("Low"),
+}
 
 
 def fill_text(text: Text, facts: Mapping[str, Any]) -> str:
@@ -155,7 +159,12 @@ def advice_text(code: FindingCode) -> str:
     return str(FINDINGS[code][1])
 
 
-def score_text(dimension: Dimension, *, is_scored: bool, facts: Mapping[str, Any]) -> str:
+def score_text(
+    dimension: Dimension,
+    *,
+    is_scored: bool,
+    facts: Mapping[str, Any],
+) -> str:
     """Return what a score was computed of, or why there is none."""
     if is_scored and dimension is Dimension.CRON_HEALTH and "hours" not in facts:
         return fill_text(NEVER_RAN, facts)

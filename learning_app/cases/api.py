@@ -30,7 +30,12 @@ NEWEST = Order("decided_at")
 CaseId = Annotated[int, Field(ge=1, le=2**63 - 1)]
 
 
-@router.post("/trading-cases", "Record a trading case", Act.CASE_WRITE, {201: Data[CaseOut], 202: Data[CaseHeldOut]})
+@router.post(
+    "/trading-cases",
+    "Record a trading case",
+    Act.CASE_WRITE,
+    {201: Data[CaseOut], 202: Data[CaseHeldOut]},
+)
 def create(request: PageRequest, payload: NewCase) -> Status[dict[str, Any]]:
     """Record a decision before its outcome is known. 202 says that the guard holds its words."""
     principal = request.principal
@@ -48,14 +53,29 @@ def create(request: PageRequest, payload: NewCase) -> Status[dict[str, Any]]:
     return Status(201, {"data": case_record(case, is_refused=False)})
 
 
-@router.get("/trading-cases", "List trading cases", Act.CASES_QUERY, Data[Items[CaseOut]])
+@router.get(
+    "/trading-cases",
+    "List trading cases",
+    Act.CASES_QUERY,
+    Data[Items[CaseOut]],
+)
 def list_(request: PageRequest, query: Query[CaseQuery]) -> dict[str, Any]:
     """List cases, the newest decision first; what the guard holds is there without its words."""
     owner = request.principal.reads(Act.CASES_QUERY, query.owner)
     asset = (normalise_symbol(query.asset) or query.asset) if query.asset else None
-    wanted = {"asset": asset, "outcome_state": query.outcome_state, "trade_ref": query.trade_ref}
+    wanted = {
+        "asset": asset,
+        "outcome_state": query.outcome_state,
+        "trade_ref": query.trade_ref,
+    }
     rows = list_cases(owner=owner).filter(**{name: value for name, value in wanted.items() if value})
-    page = paginate(rows, NEWEST, cursor=query.cursor, limit=query.limit, scope="v1/trading-cases")
+    page = paginate(
+        rows,
+        NEWEST,
+        cursor=query.cursor,
+        limit=query.limit,
+        scope="v1/trading-cases",
+    )
     refused = find_refused(page.items)
     return answer_page(
         request,
@@ -65,21 +85,52 @@ def list_(request: PageRequest, query: Query[CaseQuery]) -> dict[str, Any]:
     )
 
 
-@router.get("/trading-cases/{int:case_id}", "Read a trading case", Act.CASES_QUERY, Data[CaseOut])
-def read(request: PageRequest, case_id: CaseId, query: Query[OwnerQuery]) -> dict[str, Any]:
+@router.get(
+    "/trading-cases/{int:case_id}",
+    "Read a trading case",
+    Act.CASES_QUERY,
+    Data[CaseOut],
+)
+def read(
+    request: PageRequest,
+    case_id: CaseId,
+    query: Query[OwnerQuery],
+) -> dict[str, Any]:
     """Read one case."""
     principal = request.principal
     case = get_case(owner=principal.reads(Act.CASES_QUERY, query.owner), case_id=case_id)
-    log_opened(principal, case.owner_id, kind="trading_case", object_id=case.pk, now=timezone.now())
-    return {"data": case_record(masked_for(principal.owner, case), is_refused=case.pk in find_refused([case]))}
+    log_opened(
+        principal,
+        case.owner_id,
+        kind="trading_case",
+        object_id=case.pk,
+        now=timezone.now(),
+    )
+    return {
+        "data": case_record(
+            masked_for(principal.owner, case),
+            is_refused=case.pk in find_refused([case]),
+        )
+    }
 
 
 @router.post(
-    "/methodologies/{uid}/outcomes", "Record the outcome of a methodology", Act.METHODOLOGY_DECIDE, Data[MethodologyOut]
+    "/methodologies/{uid}/outcomes",
+    "Record the outcome of a methodology",
+    Act.METHODOLOGY_DECIDE,
+    Data[MethodologyOut],
 )
-def add_outcome(request: PageRequest, uid: str, payload: NewOutcomeIn) -> dict[str, Any]:
+def add_outcome(
+    request: PageRequest,
+    uid: str,
+    payload: NewOutcomeIn,
+) -> dict[str, Any]:
     """Count that a methodology was right or wrong; of a case once, then 409."""
     row = state_outcome(
-        uid=uid, is_correct=payload.correct, case_id=payload.case_id, actor=request.principal.actor, now=timezone.now()
+        uid=uid,
+        is_correct=payload.correct,
+        case_id=payload.case_id,
+        actor=request.principal.actor,
+        now=timezone.now(),
     )
     return {"data": methodology_record(row)}

@@ -33,7 +33,11 @@ class MarketHistory:
 
 def load_history(symbol: str, *, at: datetime) -> MarketHistory | None:
     """Return what the instance knows of a symbol, None when it has no price up to then. Three queries."""
-    bars = PriceBar.objects.filter(owner_id__isnull=True, symbol=symbol, closes_at__lte=at)
+    bars = PriceBar.objects.filter(
+        owner_id__isnull=True,
+        symbol=symbol,
+        closes_at__lte=at,
+    )
     points = PricePoint.objects.filter(owner_id__isnull=True, symbol=symbol, at__lte=at)
     firsts = [
         bars.order_by("closes_at").values_list("closes_at", flat=True).first(),
@@ -45,7 +49,12 @@ def load_history(symbol: str, *, at: datetime) -> MarketHistory | None:
 
 
 def find_base_rate(
-    symbol: str, direction: Direction, horizon: timedelta, history: MarketHistory | None, *, at: datetime
+    symbol: str,
+    direction: Direction,
+    horizon: timedelta,
+    history: MarketHistory | None,
+    *,
+    at: datetime,
 ) -> float:
     """Return the share of past windows that would have been right, shrunk to .5. No price after `at` is looked at."""
     windows = past_windows(horizon, history, at=at) if history else []
@@ -55,7 +64,12 @@ def find_base_rate(
     return shrink_base_rate(right, right + wrong)
 
 
-def past_windows(horizon: timedelta, history: MarketHistory, *, at: datetime) -> list[OutcomeWindow]:
+def past_windows(
+    horizon: timedelta,
+    history: MarketHistory,
+    *,
+    at: datetime,
+) -> list[OutcomeWindow]:
     """Return at most 1 000 windows of this length that closed by `at`, the newest first."""
     left = at - history.since - horizon
     if left < timedelta():
@@ -70,7 +84,11 @@ def past_windows(horizon: timedelta, history: MarketHistory, *, at: datetime) ->
 def outcome_of(move: Move, direction: Direction) -> Outcome:
     """Return whether a move went where the direction says."""
     change = change_pct(move.before.price, move.after.price)
-    return judge_change(change, direction, band_pct=settings.MINARA.noise_band_pct).outcome
+    return judge_change(
+        change,
+        direction,
+        band_pct=settings.MINARA.noise_band_pct,
+    ).outcome
 
 
 def find_regime(symbol: str, history: MarketHistory | None, *, at: datetime) -> Regime:
@@ -81,8 +99,16 @@ def find_regime(symbol: str, history: MarketHistory | None, *, at: datetime) -> 
     """
     if history is None or history.interval is None:
         return Regime.UNKNOWN
-    rows = bars_of(symbol, int(history.interval.total_seconds()), owner_id=None).filter(closes_at__lte=at)
+    rows = bars_of(
+        symbol,
+        int(history.interval.total_seconds()),
+        owner_id=None,
+    ).filter(closes_at__lte=at)
     newest = list(rows.order_by("-closes_at")[:REGIME_BARS])
     wider = math.sqrt(history.interval / FIVE_MINUTES)
     bars = [to_bar(row) for row in reversed(newest)]
-    return classify_regime(bars, trend_pct=TREND_PCT * wider, volatility_pct=VOLATILITY_PCT * wider)
+    return classify_regime(
+        bars,
+        trend_pct=TREND_PCT * wider,
+        volatility_pct=VOLATILITY_PCT * wider,
+    )

@@ -65,7 +65,10 @@ class CasesPart(DemoPart[DemoCase]):
     name, rows = "trading_cases", read_rows(DemoCase, __package__)
 
     def acts(self, load: DemoLoad) -> Iterator[DemoAct]:
-        load = replace(load, now=load.now.replace(minute=0, second=0, microsecond=0))
+        load = replace(
+            load,
+            now=load.now.replace(minute=0, second=0, microsecond=0),
+        )
         yield from super().acts(load)
         course = DemoHours(load)
         for hours in range(FIRST_HOUR, -1, -1):
@@ -88,7 +91,13 @@ class CasesPart(DemoPart[DemoCase]):
         cases.delete()
         load.marked(CronRun).delete()
         CourtRecord.objects.filter(methodology__in=methods).delete()
-        methods.update(log_evidence=None, max_log_evidence=None, independent_cases=0, beats_chance=False, decay_at=None)
+        methods.update(
+            log_evidence=None,
+            max_log_evidence=None,
+            independent_cases=0,
+            beats_chance=False,
+            decay_at=None,
+        )
         CaseHint.objects.filter(methodology__in=methods).update(is_judged=False)
         real = list(TradingCase.objects.filter(hint_rows__methodology__in=methods).distinct())
         judge_blocks(real, actor=load.actor, now=load.now)
@@ -97,11 +106,28 @@ class CasesPart(DemoPart[DemoCase]):
 
 
 def store_case(
-    owner: User, draft: CaseDraft, *, judged_by: str = INSTANCE, base_rate: float = 0.5, now: datetime
+    owner: User,
+    draft: CaseDraft,
+    *,
+    judged_by: str = INSTANCE,
+    base_rate: float = 0.5,
+    now: datetime,
 ) -> None:
     """Store a case of the demo as an agent records it; `judged_by` says whose prices the demo's shall be."""
-    case, hinted = build_case(owner_id=owner.pk, draft=draft, actor=AGENT_KEY, origin="", is_replay=False, now=now)
-    bars = PriceBar.objects.filter(owner=owner, symbol=case.asset, is_demo=True, closes_at__lte=case.decided_at)
+    case, hinted = build_case(
+        owner_id=owner.pk,
+        draft=draft,
+        actor=AGENT_KEY,
+        origin="",
+        is_replay=False,
+        now=now,
+    )
+    bars = PriceBar.objects.filter(
+        owner=owner,
+        symbol=case.asset,
+        is_demo=True,
+        closes_at__lte=case.decided_at,
+    )
     newest = bars.order_by("-closes_at").values_list("opens_at", "close")[:REGIME_BARS]
     before = [Bar(at, *[close_price] * 4) for at, close_price in reversed(list(newest))]  # only closes are looked at
     case.regime = classify_regime(before)
@@ -137,7 +163,12 @@ class DemoHours:
         if at.hour % CRON_HOURS == 0:
             self.resolve(at)
 
-    def record_next(self, owner: User, row: DemoMethodology, at: datetime) -> None:
+    def record_next(
+        self,
+        owner: User,
+        row: DemoMethodology,
+        at: datetime,
+    ) -> None:
         """Record the next case of a methodology if it is time, and a price goes the way that its outcome wants."""
         number = self.done[row.name]
         earliest = self.last_at.get(row.name, self.load.ago(row.hours_ago)) + timedelta(hours=row.every_hours)
@@ -159,9 +190,20 @@ class DemoHours:
             decided_at,
             f"T-{row.first_trade + 9 * number}" if row.first_trade else "",
         )
-        store_case(owner, draft, base_rate=round(row.base_rate + (number % 5 - 2) / 100, 2), now=decided_at)
+        store_case(
+            owner,
+            draft,
+            base_rate=round(row.base_rate + (number % 5 - 2) / 100, 2),
+            now=decided_at,
+        )
 
-    def find_asset(self, owner: User, row: DemoMethodology, number: int, at: datetime) -> str:
+    def find_asset(
+        self,
+        owner: User,
+        row: DemoMethodology,
+        number: int,
+        at: datetime,
+    ) -> str:
         """Return an asset whose price moves as the outcome of this number wants, empty when none does."""
         for place in range(len(row.assets)):
             asset = row.assets[(number + place) % len(row.assets)]
@@ -169,7 +211,11 @@ class DemoHours:
             before, after = closes.get(at), closes.get(at + timedelta(hours=row.horizon_hours))
             if before and after:
                 direction, band = Direction(row.draft["direction"]), settings.MINARA.noise_band_pct
-                judged = judge_change(change_pct(before, after), direction, band_pct=band)
+                judged = judge_change(
+                    change_pct(before, after),
+                    direction,
+                    band_pct=band,
+                )
                 if judged.outcome is TICKS[row.outcomes[number]]:
                     return asset
         return ""
@@ -185,9 +231,21 @@ class DemoHours:
             judge_blocks(cases, actor=ACTOR, now=at)
         if at > self.load.ago(SHOWN_RUNS * CRON_HOURS):
             survivors = mark_survivors(is_demo=True)
-            counts = {"resolved": len(cases), "credited": credited, "survivors": survivors, "demoted": 0}
+            counts = {
+                "resolved": len(cases),
+                "credited": credited,
+                "survivors": survivors,
+                "demoted": 0,
+            }
             times = {"started_at": at - timedelta(seconds=2), "ended_at": at}
-            self.load.mark(CronRun.objects.create(**times, requested_by=ACTOR, is_ok=True, counts=counts))
+            self.load.mark(
+                CronRun.objects.create(
+                    **times,
+                    requested_by=ACTOR,
+                    is_ok=True,
+                    counts=counts,
+                )
+            )
 
 
 def has_closed(case: TradingCase, *, now: datetime) -> bool:

@@ -86,7 +86,9 @@ class TradingCase(models.Model):
             models.Index(fields=["owner", "-decided_at", "-id"], name="cases_owner_newest"),
             models.Index(fields=["-decided_at", "-id"], name="cases_newest"),
             models.Index(
-                fields=["window_ends_at", "id"], condition=Q(outcome_state=OutcomeState.PENDING), name="cases_pending"
+                fields=["window_ends_at", "id"],
+                condition=Q(outcome_state=OutcomeState.PENDING),
+                name="cases_pending",
             ),
             models.Index(fields=["trade_ref"], condition=~Q(trade_ref=""), name="cases_of_trade"),
             models.Index(fields=["asset", "-decided_at", "-id"], name="cases_of_asset"),
@@ -117,8 +119,18 @@ class CaseHint(models.Model):
     another block of the methodology was open. `is_judged` says that the court has counted it.
     """
 
-    case = models.ForeignKey(TradingCase, on_delete=models.CASCADE, related_name="hint_rows", db_index=False)
-    methodology = models.ForeignKey(Methodology, on_delete=models.PROTECT, related_name="hint_rows", db_index=False)
+    case = models.ForeignKey(
+        TradingCase,
+        on_delete=models.CASCADE,
+        related_name="hint_rows",
+        db_index=False,
+    )
+    methodology = models.ForeignKey(
+        Methodology,
+        on_delete=models.PROTECT,
+        related_name="hint_rows",
+        db_index=False,
+    )
     position = models.PositiveSmallIntegerField()
     is_credited = models.BooleanField()
     credited_at = models.DateTimeField(null=True)
@@ -158,7 +170,12 @@ class CronRun(models.Model):
 class VerdictState(models.Model):
     """When a model was last asked about a methodology, and up to which credit its cases are judged."""
 
-    methodology = models.OneToOneField(Methodology, on_delete=models.CASCADE, primary_key=True, related_name="verdict")
+    methodology = models.OneToOneField(
+        Methodology,
+        on_delete=models.CASCADE,
+        primary_key=True,
+        related_name="verdict",
+    )
     asked_at = models.DateTimeField()
     judged_at = models.DateTimeField(null=True)
 
@@ -169,7 +186,12 @@ class VerdictState(models.Model):
 class CandidateCase(models.Model):
     """A case that a model was asked about for a new methodology: once, and in shadow once besides."""
 
-    case = models.OneToOneField(TradingCase, on_delete=models.CASCADE, primary_key=True, related_name="candidate")
+    case = models.OneToOneField(
+        TradingCase,
+        on_delete=models.CASCADE,
+        primary_key=True,
+        related_name="candidate",
+    )
     asked_at = models.DateTimeField()
     is_shadow = models.BooleanField()
 

@@ -29,18 +29,39 @@ class CaseRollback(RollbackKind):
     effects = ()
     audit_key, record_key = "cases", "case"
 
-    def plan(self, entries: Entries, *, writer: str, since: datetime, now: datetime, lock: bool) -> KindPlan:
+    def plan(
+        self,
+        entries: Entries,
+        *,
+        writer: str,
+        since: datetime,
+        now: datetime,
+        lock: bool,
+    ) -> KindPlan:
         cases = TradingCase.objects.filter(actor=writer, created_at__gte=since).order_by("pk")
         found = cases.values_list("pk", "owner_id")[:MAX_ROWS]
-        return KindPlan({}, [UnchangedRow(UnchangedReason.RECORD, pk, owner_id) for pk, owner_id in found])
+        return KindPlan(
+            {},
+            [UnchangedRow(UnchangedReason.RECORD, pk, owner_id) for pk, owner_id in found],
+        )
 
     def plan_undo(self, record: RollbackRecord, *, lock: bool) -> KindPlan:
         return KindPlan({})
 
-    def apply(self, record: RollbackRecord, plan: KindPlan) -> Mapping[int, Mapping[str, Any]]:
+    def apply(
+        self,
+        record: RollbackRecord,
+        plan: KindPlan,
+    ) -> Mapping[int, Mapping[str, Any]]:
         return {}
 
-    def show_steps(self, steps: Sequence[Any], plan: KindPlan, *, reader: Any) -> Sequence[PlanRow]:
+    def show_steps(
+        self,
+        steps: Sequence[Any],
+        plan: KindPlan,
+        *,
+        reader: Any,
+    ) -> Sequence[PlanRow]:
         return ()
 
     def title(self, object_id: Any) -> str:

@@ -90,9 +90,19 @@ def list_case_reveals(case: TradingCase, *, viewer: User | None) -> list[AccessE
     return list((reveals.filter(viewer=viewer) if viewer else reveals)[:MAX_REVEALS])
 
 
-def list_own_reveals(viewer: User, case_id: int, *, now: datetime) -> "QuerySet[AccessEntry]":
+def list_own_reveals(
+    viewer: User,
+    case_id: int,
+    *,
+    now: datetime,
+) -> "QuerySet[AccessEntry]":
     """Return the reveals of a case that last now for this viewer."""
-    return AccessEntry.objects.filter(kind=REVEAL_KIND, object_id=str(case_id), viewer=viewer, ends_at__gt=now)
+    return AccessEntry.objects.filter(
+        kind=REVEAL_KIND,
+        object_id=str(case_id),
+        viewer=viewer,
+        ends_at__gt=now,
+    )
 
 
 def newest_run() -> CronRun | None:

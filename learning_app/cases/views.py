@@ -51,7 +51,12 @@ def reveal(request: PageRequest, case_id: int) -> HttpResponse:
     principal = request.principal
     case = get_case(owner=principal.reaches(Act.CASE_REVEAL), case_id=case_id)
     try:
-        reveal_case(principal=principal, case=case, reason=form.cleaned_data["reason"], now=timezone.now())
+        reveal_case(
+            principal=principal,
+            case=case,
+            reason=form.cleaned_data["reason"],
+            now=timezone.now(),
+        )
     except Invalid as refusal:
         show_refusal(form, refusal)
         return show_case(request, case_id, form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
@@ -69,11 +74,33 @@ def reveal_end(request: PageRequest, case_id: int) -> HttpResponse:
     return see_other("cases:one", case_id)
 
 
-def show_case(request: PageRequest, case_id: int, form: RevealForm, *, status: int = HTTPStatus.OK) -> HttpResponse:
+def show_case(
+    request: PageRequest,
+    case_id: int,
+    form: RevealForm,
+    *,
+    status: int = HTTPStatus.OK,
+) -> HttpResponse:
     """Answer the page of a case."""
     principal, now = request.principal, timezone.now()
     case = get_case(owner=principal.reaches(Act.CASES_READ), case_id=case_id)
-    log_opened(principal, case.owner_id, kind="trading_case", object_id=case.pk, now=now)
-    context = page_context(case, principal, show=request.GET.get("show", ""), now=now)
+    log_opened(
+        principal,
+        case.owner_id,
+        kind="trading_case",
+        object_id=case.pk,
+        now=now,
+    )
+    context = page_context(
+        case,
+        principal,
+        show=request.GET.get("show", ""),
+        now=now,
+    )
     link = request.build_absolute_uri(reverse("cases:one", args=[case_id]))
-    return render_page(request, "learning_app/cases/one.html", {**context, "form": form, "link": link}, status=status)
+    return render_page(
+        request,
+        "learning_app/cases/one.html",
+        {**context, "form": form, "link": link},
+        status=status,
+    )

@@ -40,7 +40,12 @@ class CourtState:
 
 def new_state() -> CourtState:
     """Return the state before the first block: E is 1."""
-    return CourtState((0.0,) * len(EDGES), 0.0, 0, (0.0,) * len(ALTERNATIVES))
+    return CourtState(
+        (0.0,) * len(EDGES),
+        0.0,
+        0,
+        (0.0,) * len(ALTERNATIVES),
+    )
 
 
 def shrink_base_rate(right: int, windows: int) -> float:
@@ -115,7 +120,11 @@ def surviving(e_values: Mapping[int, float], level: float = 0.10) -> frozenset[i
     return frozenset(ranked[: max(enough, default=0)])
 
 
-def block_of(decided_at: datetime, ends_at: datetime, blocks: Sequence[tuple[datetime, datetime]]) -> datetime | None:
+def block_of(
+    decided_at: datetime,
+    ends_at: datetime,
+    blocks: Sequence[tuple[datetime, datetime]],
+) -> datetime | None:
     """Return the moment that names a case's block, None when another block of the methodology is open meanwhile.
 
     `blocks` has (moment, end) of every block that may overlap the case, or of each case in one, in any order. A case

@@ -10,7 +10,12 @@ from learning_app.methodologies.models import Methodology
 class CourtRecord(models.Model):
     """The state of one methodology, as `core.CourtState` has it: logarithms of products and the detector's figures."""
 
-    methodology = models.OneToOneField(Methodology, on_delete=models.CASCADE, primary_key=True, related_name="court")
+    methodology = models.OneToOneField(
+        Methodology,
+        on_delete=models.CASCADE,
+        primary_key=True,
+        related_name="court",
+    )
     log_products = models.JSONField()
     detector = models.JSONField()
 

@@ -35,7 +35,12 @@ class Observation:
     at: datetime
 
 
-def add_blocks(observations: Sequence[Observation], *, actor: str, now: datetime) -> None:
+def add_blocks(
+    observations: Sequence[Observation],
+    *,
+    actor: str,
+    now: datetime,
+) -> None:
     """Count blocks in their order; where the court is enforced, what has decayed is demoted. Needs a transaction."""
     if not observations:
         return
@@ -44,7 +49,11 @@ def add_blocks(observations: Sequence[Observation], *, actor: str, now: datetime
     known = set(states)
     for each in observations:
         row = rows[each.number]
-        state = add_block(states.get(each.number) or new_state(), score=each.score, base_rate=each.base_rate)
+        state = add_block(
+            states.get(each.number) or new_state(),
+            score=each.score,
+            base_rate=each.base_rate,
+        )
         states[each.number] = state
         row.log_evidence, row.max_log_evidence = log_evidence(state), state.max_log_evidence
         row.independent_cases, row.beats_chance = state.blocks, beats_chance(state)
@@ -52,23 +61,40 @@ def add_blocks(observations: Sequence[Observation], *, actor: str, now: datetime
     decayed = [row for row in rows.values() if row.decay_at and not row.quarantine] if is_court_enforced() else []
     for row in decayed:
         row.quarantine, row.updated_at = 1, now
-        append_event(row, LifecycleKind.DEMOTED, actor=actor, now=now, details={DECAYED: 1})
+        append_event(
+            row,
+            LifecycleKind.DEMOTED,
+            actor=actor,
+            now=now,
+            details={DECAYED: 1},
+        )
     update_rows(Methodology, JUDGED, rows.values())
     records = {pk: record_of(pk, state) for pk, state in states.items()}
     CourtRecord.objects.bulk_create(record for pk, record in records.items() if pk not in known)
-    update_rows(CourtRecord, ("log_products", "detector"), [records[pk] for pk in known])
+    update_rows(
+        CourtRecord,
+        ("log_products", "detector"),
+        [records[pk] for pk in known],
+    )
 
 
 def state_of(record: CourtRecord, row: Methodology) -> CourtState:
     """Return the state as the court multiplies it on."""
     return CourtState(
-        tuple(record.log_products), row.max_log_evidence or 0.0, row.independent_cases, tuple(record.detector)
+        tuple(record.log_products),
+        row.max_log_evidence or 0.0,
+        row.independent_cases,
+        tuple(record.detector),
     )
 
 
 def record_of(pk: int, state: CourtState) -> CourtRecord:
     """Return the unsaved record of a state."""
-    return CourtRecord(methodology_id=pk, log_products=list(state.log_products), detector=list(state.detector))
+    return CourtRecord(
+        methodology_id=pk,
+        log_products=list(state.log_products),
+        detector=list(state.detector),
+    )
 
 
 def mark_survivors(*, is_demo: bool = False) -> int:

@@ -23,7 +23,12 @@ router = ApiRouter(tags=["institution"])
 NEWEST = Order("created_at")
 
 
-@router.post("/institution/runs", "Ask for institution runs", Act.INSTITUTION_RUN, {202: Data[RunsOut]})
+@router.post(
+    "/institution/runs",
+    "Ask for institution runs",
+    Act.INSTITUTION_RUN,
+    {202: Data[RunsOut]},
+)
 def create(request: PageRequest, payload: NewRuns) -> Status[dict[str, Any]]:
     """Ask for one run of each ticker. Each counts as an act that calls models; a run tells how it ended."""
     principal = request.principal
@@ -37,23 +42,50 @@ def create(request: PageRequest, payload: NewRuns) -> Status[dict[str, Any]]:
     return Status(202, {"data": {"run_ids": [run.uid for run in runs]}})
 
 
-@router.get("/institution/runs", "List institution runs", Act.INSTITUTION_QUERY, Data[Items[InstitutionRunOut]])
+@router.get(
+    "/institution/runs",
+    "List institution runs",
+    Act.INSTITUTION_QUERY,
+    Data[Items[InstitutionRunOut]],
+)
 def list_(request: PageRequest, query: Query[RunQuery]) -> dict[str, Any]:
     """List runs, the newest first."""
     rows = list_runs(owner=request.principal.reads(Act.INSTITUTION_QUERY, query.owner))
     ticker = (normalise_symbol(query.ticker) or query.ticker) if query.ticker else None
     wanted = {"ticker": ticker, "state": query.state}
     rows = rows.filter(**{name: value for name, value in wanted.items() if value})
-    page = paginate(rows, NEWEST, cursor=query.cursor, limit=query.limit, scope="v1/institution/runs")
+    page = paginate(
+        rows,
+        NEWEST,
+        cursor=query.cursor,
+        limit=query.limit,
+        scope="v1/institution/runs",
+    )
     return answer_page(request, page, kind="institution_runs", records=run_records)
 
 
 @router.get(
-    "/institution/runs/{institution_uid}", "Read an institution run", Act.INSTITUTION_QUERY, Data[InstitutionRunOut]
+    "/institution/runs/{institution_uid}",
+    "Read an institution run",
+    Act.INSTITUTION_QUERY,
+    Data[InstitutionRunOut],
 )
-def read(request: PageRequest, institution_uid: str, query: Query[OwnerQuery]) -> dict[str, Any]:
+def read(
+    request: PageRequest,
+    institution_uid: str,
+    query: Query[OwnerQuery],
+) -> dict[str, Any]:
     """Read one run: what each role answered, the decision and its scores."""
     principal = request.principal
-    run = get_run(owner=principal.reads(Act.INSTITUTION_QUERY, query.owner), uid=institution_uid)
-    log_opened(principal, run.owner_id, kind="institution_run", object_id=run.uid, now=timezone.now())
+    run = get_run(
+        owner=principal.reads(Act.INSTITUTION_QUERY, query.owner),
+        uid=institution_uid,
+    )
+    log_opened(
+        principal,
+        run.owner_id,
+        kind="institution_run",
+        object_id=run.uid,
+        now=timezone.now(),
+    )
     return {"data": run_record(masked_for(principal.owner, run))}

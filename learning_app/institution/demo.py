@@ -46,7 +46,11 @@ class InstitutionPart(DemoPart[DemoRun]):
             ticker=row.ticker,
             state=InstitutionState.DONE,
             actor=AGENT_KEY,
-            inputs={"at": at.isoformat(), "methods": cited, "missing": list(row.missing)},
+            inputs={
+                "at": at.isoformat(),
+                "methods": cited,
+                "missing": list(row.missing),
+            },
             rating=decision.rating,
             confidence=decision.confidence,
             horizon_days=decision.horizon_days,
@@ -72,9 +76,21 @@ class InstitutionPart(DemoPart[DemoRun]):
             )
             for number, (place, answer) in enumerate(zip(POSITIONS, answers, strict=True))
         )
-        rungs = [InstitutionReflection(run=run, window=window, due_at=due_at(window, at)) for window in DAYS]
+        rungs = [
+            InstitutionReflection(
+                run=run,
+                window=window,
+                due_at=due_at(window, at),
+            )
+            for window in DAYS
+        ]
         for rung in rungs:
-            move = find_move(run.ticker, OutcomeWindow(at, rung.due_at), owner_id=owner.pk, now=load.now)
+            move = find_move(
+                run.ticker,
+                OutcomeWindow(at, rung.due_at),
+                owner_id=owner.pk,
+                now=load.now,
+            )
             if move is not None:
                 close(rung, move, now=rung.due_at)
         InstitutionReflection.objects.bulk_create(rungs)

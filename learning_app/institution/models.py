@@ -32,7 +32,12 @@ class InstitutionRun(models.Model):
     the ladder counts. `cited` are ids of methodologies. `calls` and `cost_usd` count every model call, lost ones too.
     """
 
-    uid = models.CharField(max_length=36, unique=True, default=new_uid, editable=False)
+    uid = models.CharField(
+        max_length=36,
+        unique=True,
+        default=new_uid,
+        editable=False,
+    )
     owner = owner_key()
     ticker = models.CharField(max_length=32)
     state = models.CharField(max_length=9, default=InstitutionState.QUEUED)
@@ -66,10 +71,12 @@ class InstitutionRun(models.Model):
                 name="institution_decision_whole",
             ),
             models.CheckConstraint(
-                condition=Q(confidence__isnull=True) | Q(confidence__range=(0, 1)), name="institution_confidence_0_to_1"
+                condition=Q(confidence__isnull=True) | Q(confidence__range=(0, 1)),
+                name="institution_confidence_0_to_1",
             ),
             models.CheckConstraint(
-                condition=Q(feeds=False) | Q(as_of__isnull=True), name="institution_replay_feeds_nothing"
+                condition=Q(feeds=False) | Q(as_of__isnull=True),
+                name="institution_replay_feeds_nothing",
             ),
         ]
         indexes: ClassVar = [
@@ -77,7 +84,9 @@ class InstitutionRun(models.Model):
             models.Index(fields=["-created_at", "-id"], name="institution_newest"),
             models.Index(fields=["owner", "ticker", "-decided_at"], name="institution_of_ticker"),
             models.Index(
-                fields=["id"], condition=Q(state__in=[state.value for state in OPEN_STATES]), name="institution_open"
+                fields=["id"],
+                condition=Q(state__in=[state.value for state in OPEN_STATES]),
+                name="institution_open",
             ),
             models.Index(fields=["is_demo"], condition=Q(is_demo=True), name="institution_demo"),
         ]
@@ -110,7 +119,12 @@ class InstitutionRun(models.Model):
 class InstitutionRoleOutput(models.Model):
     """What the role at one position of a run answered, once; texts that the guard refused are withheld in `fields`."""
 
-    run = models.ForeignKey(InstitutionRun, on_delete=models.CASCADE, related_name="outputs", db_index=False)
+    run = models.ForeignKey(
+        InstitutionRun,
+        on_delete=models.CASCADE,
+        related_name="outputs",
+        db_index=False,
+    )
     position = models.PositiveSmallIntegerField()
     phase = models.CharField(max_length=10)
     role = models.CharField(max_length=20)
@@ -126,7 +140,10 @@ class InstitutionRoleOutput(models.Model):
         db_table = "institution_role_outputs"
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["run", "position"], name="one_output_per_position"),
-            models.CheckConstraint(condition=Q(phase__in=list(InstitutionPhase)), name="institution_phase_known"),
+            models.CheckConstraint(
+                condition=Q(phase__in=list(InstitutionPhase)),
+                name="institution_phase_known",
+            ),
         ]
 
 
@@ -138,7 +155,12 @@ class InstitutionReflection(models.Model):
     how the decision stood when the horizon was over that it stated, empty where that cannot be said.
     """
 
-    run = models.ForeignKey(InstitutionRun, on_delete=models.CASCADE, related_name="reflections", db_index=False)
+    run = models.ForeignKey(
+        InstitutionRun,
+        on_delete=models.CASCADE,
+        related_name="reflections",
+        db_index=False,
+    )
     window = models.CharField(max_length=8)
     due_at = models.DateTimeField()
     outcome_state = models.CharField(max_length=16, default=OutcomeState.PENDING)
@@ -151,7 +173,11 @@ class InstitutionReflection(models.Model):
     horizon_pnl_pct = models.FloatField(null=True)
     scored_at = models.DateTimeField(null=True)
     for_run = models.ForeignKey(
-        InstitutionRun, on_delete=models.CASCADE, related_name="retrospects", null=True, db_index=False
+        InstitutionRun,
+        on_delete=models.CASCADE,
+        related_name="retrospects",
+        null=True,
+        db_index=False,
     )
 
     class Meta:
@@ -163,7 +189,9 @@ class InstitutionReflection(models.Model):
                 name="one_reflection_per_window",
             ),
             models.UniqueConstraint(
-                fields=["for_run"], condition=Q(for_run__isnull=False), name="one_retrospect_per_run"
+                fields=["for_run"],
+                condition=Q(for_run__isnull=False),
+                name="one_retrospect_per_run",
             ),
             models.CheckConstraint(condition=Q(window__in=list(LadderWindow)), name="institution_window_known"),
             models.CheckConstraint(condition=Q(outcome_state__in=list(OutcomeState)), name="institution_outcome_known"),
@@ -176,24 +204,38 @@ class InstitutionReflection(models.Model):
         ]
         indexes: ClassVar = [
             models.Index(fields=["run", "due_at"], name="institution_ladder_of_run"),
-            models.Index(fields=["due_at", "id"], condition=Q(scored_at__isnull=True), name="institution_ladder_due"),
+            models.Index(
+                fields=["due_at", "id"],
+                condition=Q(scored_at__isnull=True),
+                name="institution_ladder_due",
+            ),
         ]
 
 
 class InstitutionOutcome(models.Model):
     """That a methodology got its one outcome of a ticker, a window and a UTC day, and by which reflection."""
 
-    methodology = models.ForeignKey(Methodology, on_delete=models.CASCADE, related_name="+", db_index=False)
+    methodology = models.ForeignKey(
+        Methodology,
+        on_delete=models.CASCADE,
+        related_name="+",
+        db_index=False,
+    )
     ticker = models.CharField(max_length=32)
     window = models.CharField(max_length=8)
     day = models.DateField()
-    reflection = models.ForeignKey(InstitutionReflection, on_delete=models.CASCADE, related_name="fed")
+    reflection = models.ForeignKey(
+        InstitutionReflection,
+        on_delete=models.CASCADE,
+        related_name="fed",
+    )
     at = models.DateTimeField()
 
     class Meta:
         db_table = "institution_outcomes"
         constraints: ClassVar = [
             models.UniqueConstraint(
-                fields=["methodology", "ticker", "window", "day"], name="one_institution_outcome_a_day"
+                fields=["methodology", "ticker", "window", "day"],
+                name="one_institution_outcome_a_day",
             )
         ]

@@ -20,7 +20,8 @@ from minara_site.kernel.ownership import Owner
 
 OUTPUTS = Prefetch("outputs", queryset=InstitutionRoleOutput.objects.order_by("position"))
 LADDER = Prefetch(
-    "reflections", queryset=InstitutionReflection.objects.filter(window__in=list(DAYS)).order_by("due_at", "pk")
+    "reflections",
+    queryset=InstitutionReflection.objects.filter(window__in=list(DAYS)).order_by("due_at", "pk"),
 )
 
 
@@ -59,7 +60,12 @@ def run_record(run: InstitutionRun) -> dict[str, Any]:
             {
                 "name": phase,
                 "outputs": [
-                    {"role": each.role, "kind": each.kind, "fields": each.fields, "at": each.at}
+                    {
+                        "role": each.role,
+                        "kind": each.kind,
+                        "fields": each.fields,
+                        "at": each.at,
+                    }
                     for each in said
                     if each.phase == phase
                 ],

@@ -61,7 +61,11 @@ def start(request: PageRequest) -> HttpResponse:
         except MinaraError as refusal:
             show_refusal(form, refusal)
         else:
-            said = ngettext("%(count)s run waits for a worker.", "%(count)s runs wait for a worker.", len(runs))
+            said = ngettext(
+                "%(count)s run waits for a worker.",
+                "%(count)s runs wait for a worker.",
+                len(runs),
+            )
             toast(request, said % {"count": number_label(len(runs))})
             return see_other("institution:one", runs[0].uid) if len(runs) == 1 else see_other("institution:list")
     context: dict[str, Any] = {
@@ -114,15 +118,36 @@ def find_run(request: PageRequest, uid: str) -> InstitutionRun:
     """Return a run as this reader may see it, and log who looks."""
     principal = request.principal
     run = get_run(owner=principal.reaches(Act.INSTITUTION_READ), uid=uid)
-    log_opened(principal, run.owner_id, kind="institution_run", object_id=uid, now=timezone.now())
+    log_opened(
+        principal,
+        run.owner_id,
+        kind="institution_run",
+        object_id=uid,
+        now=timezone.now(),
+    )
     return masked_for(principal.owner, run)
 
 
-def show(request: PageRequest, uid: str, form: WordForm | None = None, status: int = HTTPStatus.OK) -> HttpResponse:
+def show(
+    request: PageRequest,
+    uid: str,
+    form: WordForm | None = None,
+    status: int = HTTPStatus.OK,
+) -> HttpResponse:
     """Answer the page of a run."""
     run, principal = find_run(request, uid), request.principal
-    context = page_context(run, principal, window=request.GET.get("window", ""), now=timezone.now())
+    context = page_context(
+        run,
+        principal,
+        window=request.GET.get("window", ""),
+        now=timezone.now(),
+    )
     may_cancel = run.is_open and principal.may(Act.INSTITUTION_CANCEL)
     is_reachable = run.owner_id == principal.owner.pk or principal.reads_others(Act.INSTITUTION_CANCEL)
     cancel_form = (form or WordForm(CANCEL)) if may_cancel and is_reachable else None
-    return render_page(request, ONE, {**context, "form": cancel_form}, status=status)
+    return render_page(
+        request,
+        ONE,
+        {**context, "form": cancel_form},
+        status=status,
+    )

@@ -23,13 +23,24 @@ from minara_site.web.schemas import Data, Items, OwnerQuery, PageQuery
 router = ApiRouter(tags=["learnings"])
 
 
-@router.get("/learnings", "List learnings", Act.LEARNINGS_READ, Data[Items[LearningOut]])
+@router.get(
+    "/learnings",
+    "List learnings",
+    Act.LEARNINGS_READ,
+    Data[Items[LearningOut]],
+)
 def list_(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
     """List learnings, newest first; a page is shorter by what the guard's newest rules refuse."""
     principal = request.principal
     owner = principal.reads(Act.LEARNINGS_READ, query.owner)
     rows = list_learnings(owner=owner).live()
-    page = paginate(rows, Order("created_at"), cursor=query.cursor, limit=query.limit, scope="v1/learnings")
+    page = paginate(
+        rows,
+        Order("created_at"),
+        cursor=query.cursor,
+        limit=query.limit,
+        scope="v1/learnings",
+    )
     return answer_page(
         request,
         page,
@@ -43,13 +54,21 @@ def list_(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
     "/learnings",
     "Store a learning",
     Act.LEARNING_WRITE,
-    {200: Data[LearningOut | LearningHeldOut], 201: Data[LearningOut], 202: Data[LearningHeldOut]},
+    {
+        200: Data[LearningOut | LearningHeldOut],
+        201: Data[LearningOut],
+        202: Data[LearningHeldOut],
+    },
 )
 def store(request: PageRequest, payload: NewLearning) -> Status[dict[str, Any]]:
     """Store a procedure that worked. 200 says that one with the same trigger counts once more; 202 that it is held."""
     principal = request.principal
     stored = store_learning(
-        owner_id=principal.owner.pk, draft=payload.as_draft(), actor=principal.actor, now=timezone.now(), origin="api"
+        owner_id=principal.owner.pk,
+        draft=payload.as_draft(),
+        actor=principal.actor,
+        now=timezone.now(),
+        origin="api",
     )
     return answer_of(request, stored.row, 201 if stored.is_new else 200)
 
@@ -61,7 +80,10 @@ def store(request: PageRequest, payload: NewLearning) -> Status[dict[str, Any]]:
     {200: Data[LearningOut], 202: Data[LearningHeldOut]},
 )
 def edit(
-    request: PageRequest, learning_uid: str, payload: GuidanceIn, query: Query[OwnerQuery]
+    request: PageRequest,
+    learning_uid: str,
+    payload: GuidanceIn,
+    query: Query[OwnerQuery],
 ) -> Status[dict[str, Any]]:
     """Edit the guidance; 202 says that the guard holds the learning now."""
     principal = request.principal
@@ -76,16 +98,35 @@ def edit(
     return answer_of(request, row, 200)
 
 
-@router.delete("/learnings/{learning_uid}", "Delete a learning", Act.LEARNING_REMOVE, Data[LearningDeleted])
-def delete(request: PageRequest, learning_uid: str, query: Query[OwnerQuery]) -> dict[str, Any]:
+@router.delete(
+    "/learnings/{learning_uid}",
+    "Delete a learning",
+    Act.LEARNING_REMOVE,
+    Data[LearningDeleted],
+)
+def delete(
+    request: PageRequest,
+    learning_uid: str,
+    query: Query[OwnerQuery],
+) -> dict[str, Any]:
     """Delete one: it is suggested no more, and can be restored on its page for 30 days."""
     principal = request.principal
     owner = principal.reads(Act.LEARNING_REMOVE, query.owner)
-    set_deleted(principal=principal, owner=owner, uids=[learning_uid], is_deleted=True, now=timezone.now())
+    set_deleted(
+        principal=principal,
+        owner=owner,
+        uids=[learning_uid],
+        is_deleted=True,
+        now=timezone.now(),
+    )
     return {"data": {"id": learning_uid, "deleted": True}}
 
 
-def answer_of(request: PageRequest, row: Learning, status: int) -> Status[dict[str, Any]]:
+def answer_of(
+    request: PageRequest,
+    row: Learning,
+    status: int,
+) -> Status[dict[str, Any]]:
     """Return a learning with this status, or 202 and why the guard holds it."""
     if held := find_held(LEARNING_KIND, row):
         return Status(202, {"data": {"id": row.uid, "held": held}})

@@ -22,7 +22,14 @@ def render_block(offered: Sequence[tuple[Learning, Sequence[bool]]]) -> str:
     lines = [line for row, marks in offered for line in render_lines(row, marks)]
     if not lines:
         return ""
-    return "\n".join([open_fence(LEARNINGS), NOTE + lines[0], *lines[1:], close_fence(LEARNINGS)])
+    return "\n".join(
+        [
+            open_fence(LEARNINGS),
+            NOTE + lines[0],
+            *lines[1:],
+            close_fence(LEARNINGS),
+        ]
+    )
 
 
 def render_lines(row: Learning, marks: Sequence[bool]) -> list[str]:

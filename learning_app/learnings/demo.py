@@ -46,15 +46,30 @@ class LearningsPart(DemoPart[DemoLearning]):
     def store(self, load: DemoLoad, owner: Any, row: DemoLearning) -> None:
         actor, at = ACTOR if row.is_reviewed else AGENT_KEY, load.ago(row.hours_ago)
         draft = LearningDraft(row.name, row.text, row.steps, row.guidance)
-        learning = build_row(owner_id=owner.pk, draft=draft, actor=actor, origin="", now=at)
+        learning = build_row(
+            owner_id=owner.pk,
+            draft=draft,
+            actor=actor,
+            origin="",
+            now=at,
+        )
         learning.is_demo, learning.success_count = True, row.worked
         learning.failure_count, learning.ignored_count = row.failed, row.ignored
         learning.last_used_at = None if row.used_hours_ago is None else load.ago(row.used_hours_ago)
         store_judged(LEARNING_KIND, learning, now=at)
 
-    def link_turns(self, load: DemoLoad, owner: Any, rows: list[DemoLearning]) -> None:
+    def link_turns(
+        self,
+        load: DemoLoad,
+        owner: Any,
+        rows: list[DemoLearning],
+    ) -> None:
         """Store what the first turns of the demo's sessions did."""
-        first = Turn.objects.filter(session__in=load.marked(Session), session__owner=owner, sequence=1)
+        first = Turn.objects.filter(
+            session__in=load.marked(Session),
+            session__owner=owner,
+            sequence=1,
+        )
         turns = {turn.session.title: turn for turn in first.select_related("session")}
         found = {row.name: row for row in Learning.objects.filter(owner=owner, is_demo=True)}
         for row in rows:
@@ -63,7 +78,12 @@ class LearningsPart(DemoPart[DemoLearning]):
                     origin = turn_origin(turns[title].session_id, turns[title].sequence)
                     Learning.objects.filter(pk=found[row.name].pk).update(origin=origin)
         TurnLearning.objects.bulk_create(
-            TurnLearning(turn=turns[title], learning=found[row.name], use=use, at=turns[title].created_at)
+            TurnLearning(
+                turn=turns[title],
+                learning=found[row.name],
+                use=use,
+                at=turns[title].created_at,
+            )
             for row in rows
             for title, use in row.turns.items()
             if title in turns and row.name in found

@@ -19,7 +19,11 @@ class GuidanceForm(forms.Form):
         widget=forms.Textarea({"rows": 5}),
         help_text=_("What to watch for. It is suggested, never an order."),
     )
-    version = forms.IntegerField(min_value=1, max_value=2**31 - 1, widget=forms.HiddenInput)
+    version = forms.IntegerField(
+        min_value=1,
+        max_value=2**31 - 1,
+        widget=forms.HiddenInput,
+    )
 
     @classmethod
     def of(cls, row: Learning) -> "GuidanceForm":

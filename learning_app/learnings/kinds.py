@@ -46,7 +46,11 @@ class LearningKind(HeldAtKind):
         for row in rows:
             details = {"id": row.uid, "sha256": content_digest(row.guarded_text)}
             record_audit(
-                now=now, actor=PURGE_ACTOR, tool_call="learning_purged", owner_id=row.owner_id, details=details
+                now=now,
+                actor=PURGE_ACTOR,
+                tool_call="learning_purged",
+                owner_id=row.owner_id,
+                details=details,
             )
         ids = [row.pk for row in rows]
         delete_holds(kind=LEARNING_KIND, object_ids=ids)

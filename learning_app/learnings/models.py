@@ -45,7 +45,13 @@ class Learning(models.Model):
     """
 
     number = models.BigAutoField(primary_key=True)
-    uid = models.CharField(max_length=36, unique=True, default=new_uid, editable=False, db_column="id")
+    uid = models.CharField(
+        max_length=36,
+        unique=True,
+        default=new_uid,
+        editable=False,
+        db_column="id",
+    )
     owner = owner_key()
     name = models.CharField(max_length=120)
     trigger = models.CharField(max_length=500)
@@ -93,7 +99,14 @@ class Learning(models.Model):
     @property
     def guarded_text(self) -> str:
         """Everything of it that a prompt or an agent may read, as the guard judges it."""
-        return "\n".join([self.name, self.trigger, self.guidance, *leaves(self.tool_sequence)])
+        return "\n".join(
+            [
+                self.name,
+                self.trigger,
+                self.guidance,
+                *leaves(self.tool_sequence),
+            ]
+        )
 
     @property
     def source(self) -> Source:
@@ -119,7 +132,12 @@ class Learning(models.Model):
 class TurnReview(models.Model):
     """The one review of a turn: what came of it, and what the model said. `outcome` is empty until it is over."""
 
-    turn = models.OneToOneField(Turn, on_delete=models.CASCADE, primary_key=True, related_name="+")
+    turn = models.OneToOneField(
+        Turn,
+        on_delete=models.CASCADE,
+        primary_key=True,
+        related_name="+",
+    )
     outcome = models.CharField(max_length=12, blank=True)
     score = models.PositiveSmallIntegerField(null=True)
     summary = models.CharField(max_length=300, blank=True)
@@ -128,15 +146,26 @@ class TurnReview(models.Model):
     class Meta:
         db_table = "turn_reviews"
         constraints: ClassVar = [
-            models.CheckConstraint(condition=Q(outcome__in=["", *ReviewOutcome]), name="review_outcome_known"),
-            models.CheckConstraint(condition=Q(score__isnull=True) | Q(score__range=(0, 10)), name="review_score_0_10"),
+            models.CheckConstraint(
+                condition=Q(outcome__in=["", *ReviewOutcome]),
+                name="review_outcome_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(score__isnull=True) | Q(score__range=(0, 10)),
+                name="review_score_0_10",
+            ),
         ]
 
 
 class TurnLearning(models.Model):
     """What a turn did with a learning: stored or repeated it, or used or ignored its suggestion."""
 
-    turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="+", db_index=False)
+    turn = models.ForeignKey(
+        Turn,
+        on_delete=models.CASCADE,
+        related_name="+",
+        db_index=False,
+    )
     learning = models.ForeignKey(
         Learning,
         on_delete=models.CASCADE,
@@ -150,8 +179,14 @@ class TurnLearning(models.Model):
     class Meta:
         db_table = "turn_learnings"
         constraints: ClassVar = [
-            models.CheckConstraint(condition=Q(use__in=list(LearningUse)), name="learning_use_known"),
-            models.UniqueConstraint(fields=["turn", "learning", "use"], name="one_use_per_turn"),
+            models.CheckConstraint(
+                condition=Q(use__in=list(LearningUse)),
+                name="learning_use_known",
+            ),
+            models.UniqueConstraint(
+                fields=["turn", "learning", "use"],
+                name="one_use_per_turn",
+            ),
         ]
         indexes: ClassVar = [models.Index(fields=["learning", "-id"], name="turn_learnings_newest")]
 

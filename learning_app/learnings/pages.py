@@ -115,7 +115,14 @@ def written(args: Any) -> str:
 def shape_rows(rows: Sequence[Learning], principal: Principal) -> list[LearningRow]:
     """Return rows as this reader sees them: another's without secrets."""
     refused = find_refused(LEARNING_KIND, rows)
-    shown = [LearningRow(row, row.owner_id == principal.owner.pk, row.pk in refused) for row in rows]
+    shown = [
+        LearningRow(
+            row,
+            row.owner_id == principal.owner.pk,
+            row.pk in refused,
+        )
+        for row in rows
+    ]
     for each in shown:
         if not each.is_own:
             each.row.mask()
@@ -142,12 +149,21 @@ LEARNINGS = OwnedList(
             Sort("ignored", _("most ignored first"), Order("ignored_count")),
         ),
         filters=(
-            search_in(_("Search name, trigger and guidance"), "name", "trigger", "guidance"),
+            search_in(
+                _("Search name, trigger and guidance"),
+                "name",
+                "trigger",
+                "guidance",
+            ),
             Filter(
                 "state",
                 _("State"),
                 FilterKind.TABS,
-                choices=((LIVE, _("Active")), (HELD, _("Held")), (DELETED, _("Deleted"))),
+                choices=(
+                    (LIVE, _("Active")),
+                    (HELD, _("Held")),
+                    (DELETED, _("Deleted")),
+                ),
                 default=LIVE,
                 apply=in_state,
             ),
@@ -205,7 +221,10 @@ def page_context(row: Learning, request: PageRequest) -> dict[str, Any]:
     similar = find_similar(row, limit=MAX_SIMILAR) if row.held_at is None else []
     [shown] = shape_rows([row], principal)
     reads = render_block([(row, [False] * len(row.tool_sequence))])
-    names = name_actors([row.actor, *filter(None, [row.edited_by])], reader=principal.owner)
+    names = name_actors(
+        [row.actor, *filter(None, [row.edited_by])],
+        reader=principal.owner,
+    )
     return {
         "title": row.name,
         "shown": shown,
@@ -241,10 +260,21 @@ class TriedRow:
         return list(zip(self.offer.row.tools, self.offer.marks, strict=True))
 
 
-def try_message(*, owner_id: int, message: str, max_tier: int, principal: Principal) -> list[TriedRow]:
+def try_message(
+    *,
+    owner_id: int,
+    message: str,
+    max_tier: int,
+    principal: Principal,
+) -> list[TriedRow]:
     """Return what a new session would be offered for a message, and what comes right behind it."""
     top = settings.MINARA.minara_learning_top_k
-    offers = find_offers(owner_id=owner_id, message=message, max_tier=max_tier, limit=max(MAX_TRIED, top))
+    offers = find_offers(
+        owner_id=owner_id,
+        message=message,
+        max_tier=max_tier,
+        limit=max(MAX_TRIED, top),
+    )
     rows = shape_rows([offer.row for offer in offers], principal)
     return [
         TriedRow(shown, offer, number < top) for number, (shown, offer) in enumerate(zip(rows, offers, strict=True))

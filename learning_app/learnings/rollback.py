@@ -43,7 +43,12 @@ class LearningRollback(RollbackKind):
     label = gettext_lazy("Learnings")
     writes: ClassVar = {"learning_stored": STORED, "learning_edited": EDITED}
     effects = (
-        Effect(STORED, label, gettext_lazy("deleted, restorable like others"), gettext_lazy("restored")),
+        Effect(
+            STORED,
+            label,
+            gettext_lazy("deleted, restorable like others"),
+            gettext_lazy("restored"),
+        ),
         Effect(
             EDITED,
             gettext_lazy("Guidance of learnings"),
@@ -54,7 +59,15 @@ class LearningRollback(RollbackKind):
     )
     audit_key, record_key = "learnings", "learning"
 
-    def plan(self, entries: Entries, *, writer: str, since: datetime, now: datetime, lock: bool) -> KindPlan:
+    def plan(
+        self,
+        entries: Entries,
+        *,
+        writer: str,
+        since: datetime,
+        now: datetime,
+        lock: bool,
+    ) -> KindPlan:
         if len(entries) > MAX_ROWS:
             raise too_many_rows()
         written = list(dict.fromkeys(entry.details["id"] for entry in entries))
@@ -65,9 +78,23 @@ class LearningRollback(RollbackKind):
         for row in rows.values():
             step = LearningStep(row.uid, row.version)
             if row.deleted_at:
-                unchanged.append(UnchangedRow(UnchangedReason.MOVED_SINCE, row.uid, row.owner_id, row.deleted_by))
+                unchanged.append(
+                    UnchangedRow(
+                        UnchangedReason.MOVED_SINCE,
+                        row.uid,
+                        row.owner_id,
+                        row.deleted_by,
+                    )
+                )
             elif row.edited_by not in ("", writer):
-                unchanged.append(UnchangedRow(UnchangedReason.EDITED_SINCE, row.uid, row.owner_id, row.edited_by))
+                unchanged.append(
+                    UnchangedRow(
+                        UnchangedReason.EDITED_SINCE,
+                        row.uid,
+                        row.owner_id,
+                        row.edited_by,
+                    )
+                )
             else:
                 steps[STORED if row.uid in stored else EDITED].append(step)
         return KindPlan(steps, unchanged, rows)
@@ -80,26 +107,48 @@ class LearningRollback(RollbackKind):
             steps[STORED if row.deleted_by == mark else EDITED].append(LearningStep(row.uid, row.version))
         return KindPlan(steps, rows=rows)
 
-    def apply(self, record: RollbackRecord, plan: KindPlan) -> Mapping[int, Mapping[str, Any]]:
+    def apply(
+        self,
+        record: RollbackRecord,
+        plan: KindPlan,
+    ) -> Mapping[int, Mapping[str, Any]]:
         is_undo = record.undoes is not None
         by_owner: dict[int, list[str]] = {}
         for effect, steps in plan.steps.items():
             for step in steps:
                 row = plan.rows[step.uid]
                 if effect == STORED:
-                    mark_deleted(row, by="" if is_undo else mark_of(record), actor=record.actor, now=record.at)
+                    mark_deleted(
+                        row,
+                        by="" if is_undo else mark_of(record),
+                        actor=record.actor,
+                        now=record.at,
+                    )
                 else:
                     by = record.undoes.writer if is_undo else mark_of(record)
                     write_guidance(row, row.guidance_before, actor=by, now=record.at)
                 by_owner.setdefault(row.owner_id, []).append(row.uid)
         return {owner_id: {self.audit_key: uids, "count": len(uids)} for owner_id, uids in by_owner.items()}
 
-    def show_steps(self, steps: Sequence[Any], plan: KindPlan, *, reader: Any) -> Sequence[PlanRow]:
+    def show_steps(
+        self,
+        steps: Sequence[Any],
+        plan: KindPlan,
+        *,
+        reader: Any,
+    ) -> Sequence[PlanRow]:
         rows = [plan.rows[step.uid] for step in steps]
         for row in rows:
             if row.owner_id != reader.pk:
                 row.mask()
-        return [PlanRow(f"{row.name}: {row.trigger}", row.owner_id, self.url(row.uid)) for row in rows]
+        return [
+            PlanRow(
+                f"{row.name}: {row.trigger}",
+                row.owner_id,
+                self.url(row.uid),
+            )
+            for row in rows
+        ]
 
     def title(self, object_id: Any) -> str:
         return _("learning %(id)s") % {"id": object_id}

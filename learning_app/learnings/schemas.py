@@ -27,7 +27,12 @@ class NewLearning(Strict):
 
     def as_draft(self) -> LearningDraft:
         """Return what the service takes."""
-        return LearningDraft(self.name, self.trigger, [step.model_dump() for step in self.tool_sequence], self.guidance)
+        return LearningDraft(
+            self.name,
+            self.trigger,
+            [step.model_dump() for step in self.tool_sequence],
+            self.guidance,
+        )
 
 
 class GuidanceIn(Strict):

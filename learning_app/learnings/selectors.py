@@ -72,7 +72,13 @@ def list_learnings(*, owner: Owner) -> LearningQuerySet:
     return rows
 
 
-def find_suggested(*, owner_id: int, message: str, context: str = "", limit: int) -> list[Ranked]:
+def find_suggested(
+    *,
+    owner_id: int,
+    message: str,
+    context: str = "",
+    limit: int,
+) -> list[Ranked]:
     """Return what is offered for a message, best first: similar enough, by rank, of equal ones the older.
 
     The `context` is what went before: its words count less than those of the message. The same rows and words give the
@@ -88,14 +94,24 @@ def find_suggested(*, owner_id: int, message: str, context: str = "", limit: int
         best = find_best(index, cosines, near, wanted)
         rows = Learning.objects.live().in_bulk([number for number, _cosine, _rank in best])
         refused = find_refused(LEARNING_KIND, rows.values())
-        found = [Ranked(rows[each[0]], *each[1:]) for each in best if each[0] in rows and each[0] not in refused]
+        found = [
+            Ranked(
+                rows[each[0]],
+                *each[1:],
+            )
+            for each in best
+            if each[0] in rows and each[0] not in refused
+        ]
         if len(found) >= limit or len(best) < wanted:
             return found[:limit]
         wanted *= 4
 
 
 def find_best(
-    index: TfidfIndex[int], cosines: Vector, near: NDArray[np.intp], limit: int
+    index: TfidfIndex[int],
+    cosines: Vector,
+    near: NDArray[np.intp],
+    limit: int,
 ) -> list[tuple[int, float, float]]:
     """Return number, cosine and rank of the best; `near` are the places of the similar ones by their cosines.
 
@@ -109,8 +125,16 @@ def find_best(
         if rows := list(live):
             numbers, *counts = np.array(rows).T
             similar = np.array([chosen[number] for number in numbers.tolist()])
-            found = zip(numbers.tolist(), similar.tolist(), Counters(*counts).rank(similar).tolist(), strict=True)
-            best = sorted([*best, *found], key=lambda each: (-each[2], each[0]))[:limit]
+            found = zip(
+                numbers.tolist(),
+                similar.tolist(),
+                Counters(*counts).rank(similar).tolist(),
+                strict=True,
+            )
+            best = sorted(
+                [*best, *found],
+                key=lambda each: (-each[2], each[0]),
+            )[:limit]
         start, size = start + size, 2 * size
     return best
 
@@ -118,7 +142,13 @@ def find_best(
 def find_similar(row: Learning, *, limit: int) -> list[tuple[Learning, float]]:
     """Return the owner's other learnings with the most similar triggers, with their cosine, best first."""
     index = load_index(row.owner_id)
-    cosines = dict(zip(index.keys, index.cosines(count_terms(row.trigger)).tolist(), strict=True))
+    cosines = dict(
+        zip(
+            index.keys,
+            index.cosines(count_terms(row.trigger)).tolist(),
+            strict=True,
+        )
+    )
     near = sorted(
         ((number, cosine) for number, cosine in cosines.items() if cosine >= MIN_COSINE and number != row.pk),
         key=lambda pair: (-pair[1], pair[0]),
@@ -132,7 +162,11 @@ def records_of(rows: Sequence[Learning], *, reader: User) -> list[dict[str, Any]
     named = ("name", "trigger", "tool_sequence", "guidance", "origin", "created_at", "updated_at")
     counted = ("success_count", "failure_count", "ignored_count", "last_used_at", "version")
     return [
-        {"id": row.uid, "writer": writer, **{name: getattr(row, name) for name in (*named, *counted)}}
+        {
+            "id": row.uid,
+            "writer": writer,
+            **{name: getattr(row, name) for name in (*named, *counted)},
+        }
         | {"state": "held" if row.held_at else "live"}
         for row, writer in zip(rows, name_writers(rows, reader=reader), strict=True)
     ]

@@ -38,16 +38,35 @@ class Offered:
     marks: Sequence[bool]
 
 
-def find_offers(*, owner_id: int, message: str, context: str = "", max_tier: int, limit: int) -> list[Offered]:
+def find_offers(
+    *,
+    owner_id: int,
+    message: str,
+    context: str = "",
+    max_tier: int,
+    limit: int,
+) -> list[Offered]:
     """Return what is offered for a message, best first; nothing while learning is switched off."""
     if not is_learning_on():
         return []
-    found = find_suggested(owner_id=owner_id, message=message, context=context, limit=limit)
+    found = find_suggested(
+        owner_id=owner_id,
+        message=message,
+        context=context,
+        limit=limit,
+    )
     marks = load_tool_marks(owner_id=owner_id) if found else ToolMarks({}, {})
     return [mark_steps(each, marks, max_tier=max_tier) for each in found]
 
 
-def offer_to(session: Session, message: str, *, reader: User, actor: str, now: datetime) -> list[Offered]:
+def offer_to(
+    session: Session,
+    message: str,
+    *,
+    reader: User,
+    actor: str,
+    now: datetime,
+) -> list[Offered]:
     """Return what a session is offered for a message, masked for another reader than its owner.
 
     That its own agent was offered it is kept in the log; who looks from elsewhere leaves no offer.
@@ -106,7 +125,13 @@ def offer_record(offer: Offered) -> dict[str, Any]:
     }
 
 
-def log_offers(session: Session, offers: Sequence[Offered], *, actor: str, now: datetime) -> None:
+def log_offers(
+    session: Session,
+    offers: Sequence[Offered],
+    *,
+    actor: str,
+    now: datetime,
+) -> None:
     """Keep what was offered, and that a turn is in flight. A log that cannot be written is a warning."""
     try:
         mark_turn_busy(session.pk, now=now)

@@ -22,4 +22,8 @@ def learn(principal: Principal, args: NewLearning, *, reasoning: str) -> dict[st
         reasoning=reasoning,
     )
     held = find_held(LEARNING_KIND, stored.row)
-    return {"id": stored.row.uid, "is_new": stored.is_new, **({"held": held} if held else {})}
+    return {
+        "id": stored.row.uid,
+        "is_new": stored.is_new,
+        **({"held": held} if held else {}),
+    }

@@ -42,13 +42,29 @@ def learning_page(request: PageRequest, learning_uid: str) -> HttpResponse:
     return show(request, learning_uid)
 
 
-def show(request: PageRequest, uid: str, form: GuidanceForm | None = None, status: int = HTTPStatus.OK) -> HttpResponse:
+def show(
+    request: PageRequest,
+    uid: str,
+    form: GuidanceForm | None = None,
+    status: int = HTTPStatus.OK,
+) -> HttpResponse:
     """Answer the page of a learning. Who opens somebody else's leaves a line in the access log."""
     principal = request.principal
     row = get_learning(owner=principal.reaches(Act.LEARNINGS_READ), uid=uid)
-    log_opened(principal, row.owner_id, kind="learning", object_id=uid, now=timezone.now())
+    log_opened(
+        principal,
+        row.owner_id,
+        kind="learning",
+        object_id=uid,
+        now=timezone.now(),
+    )
     form = form or GuidanceForm.of(row)
-    return render_page(request, TEMPLATE, {**page_context(row, request), "form": form}, status=status)
+    return render_page(
+        request,
+        TEMPLATE,
+        {**page_context(row, request), "form": form},
+        status=status,
+    )
 
 
 @page(Act.LEARNING_WRITE, methods=("POST",))
@@ -81,18 +97,36 @@ def edit(request: PageRequest, learning_uid: str) -> HttpResponse:
     if row.version == form.cleaned_data["version"]:
         toast(request, _("Nothing changed."))
     else:
-        toast(request, _("Guidance saved."), reverse("learnings:undo_edit", args=[uid, row.version]))
+        toast(
+            request,
+            _("Guidance saved."),
+            reverse("learnings:undo_edit", args=[uid, row.version]),
+        )
     return see_other("learnings:one", uid)
 
 
 @page(Act.LEARNING_WRITE, methods=("POST",))
-def undo_edit_view(request: PageRequest, learning_uid: str, learning_version: int) -> HttpResponse:
+def undo_edit_view(
+    request: PageRequest,
+    learning_uid: str,
+    learning_version: int,
+) -> HttpResponse:
     """Write the guidance of before the last edit again."""
     principal = request.principal
     owner = principal.owner
     now = timezone.now()
-    row = undo_edit(principal=principal, owner=owner, uid=learning_uid, version=learning_version, now=now)
-    toast(request, _("Undone."), reverse("learnings:undo_edit", args=[row.uid, row.version]))
+    row = undo_edit(
+        principal=principal,
+        owner=owner,
+        uid=learning_uid,
+        version=learning_version,
+        now=now,
+    )
+    toast(
+        request,
+        _("Undone."),
+        reverse("learnings:undo_edit", args=[row.uid, row.version]),
+    )
     return see_other("learnings:one", row.uid)
 
 
@@ -136,9 +170,17 @@ def change(request: PageRequest, uids: list[str], *, is_deleted: bool) -> None:
         now=timezone.now(),
     )
     if is_deleted:
-        said = ngettext("Deleted %(count)s learning.", "Deleted %(count)s learnings.", len(rows))
+        said = ngettext(
+            "Deleted %(count)s learning.",
+            "Deleted %(count)s learnings.",
+            len(rows),
+        )
     else:
-        said = ngettext("Restored %(count)s learning.", "Restored %(count)s learnings.", len(rows))
+        said = ngettext(
+            "Restored %(count)s learning.",
+            "Restored %(count)s learnings.",
+            len(rows),
+        )
     undo_url = reverse("learnings:restore", args=[rows[0].uid]) if rows and is_deleted else None
     toast(request, said % {"count": number_label(len(rows))}, undo_url)
 
@@ -152,7 +194,12 @@ def try_page(request: PageRequest) -> HttpResponse:
     form = TryForm(asked if "message" in asked else None)
     tried = form.cleaned_data if form.is_valid() else {}
     rows = try_message(owner_id=owner.pk, principal=principal, **tried) if tried else []
-    log_access(principal=principal, owner_ids=[owner.pk], kind="learnings", now=timezone.now())
+    log_access(
+        principal=principal,
+        owner_ids=[owner.pk],
+        kind="learnings",
+        now=timezone.now(),
+    )
     is_own = owner == principal.owner
     context = {
         "title": _("Try a message") if is_own else _("Try a message for %(owner)s") % {"owner": owner.get_short_name()},
@@ -164,4 +211,9 @@ def try_page(request: PageRequest) -> HttpResponse:
         "owner_name": "" if is_own else owner.username,
     }
     status = HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
-    return render_page(request, "learning_app/learnings/try.html", context, status=status)
+    return render_page(
+        request,
+        "learning_app/learnings/try.html",
+        context,
+        status=status,
+    )

@@ -22,7 +22,14 @@ def render_block(rows: Iterable[Methodology], *, above_tier: Collection[str] = (
     lines = [line for row in rows for line in render_lines(row, above_tier)]
     if not lines:
         return ""
-    return "\n".join([open_fence(METHODOLOGIES), NOTE + lines[0], *lines[1:], close_fence(METHODOLOGIES)])
+    return "\n".join(
+        [
+            open_fence(METHODOLOGIES),
+            NOTE + lines[0],
+            *lines[1:],
+            close_fence(METHODOLOGIES),
+        ]
+    )
 
 
 def render_lines(row: Methodology, above_tier: Collection[str] = ()) -> Iterator[str]:
@@ -37,6 +44,10 @@ def render_lines(row: Methodology, above_tier: Collection[str] = ()) -> Iterator
 def phase_line(phase: Mapping[str, Any], above_tier: Collection[str]) -> str:
     """Return one phase: its name, criteria, tools and what it comes after."""
     tools = [f"{tool} ({ABOVE_TIER})" if tool in above_tier else tool for tool in phase["tools_used"]]
-    parts = (("", phase["criteria"]), ("tools: ", tools), ("after: ", phase["depends_on"]))
+    parts = (
+        ("", phase["criteria"]),
+        ("tools: ", tools),
+        ("after: ", phase["depends_on"]),
+    )
     said = [label + "; ".join(values) for label, values in parts if values]
     return ". ".join([phase["name"], *said])

@@ -79,7 +79,13 @@ class MethodologiesPart(DemoPart[DemoMethodology]):
             return
         methodology.reviewed_at = load.ago(row.read_hours_ago) if row.read_hours_ago else None
         store_judged(METHODOLOGY_KIND, methodology, now=at)
-        append_event(methodology, LifecycleKind.CREATED, actor=AGENT_KEY, now=at, details={"origin": ""})
+        append_event(
+            methodology,
+            LifecycleKind.CREATED,
+            actor=AGENT_KEY,
+            now=at,
+            details={"origin": ""},
+        )
 
     def remove(self, load: DemoLoad) -> list[RemovedRows]:
         """Delete those that nothing happened to since; what stays keeps its real outcomes alone.
@@ -106,9 +112,18 @@ def demo_methodologies() -> dict[str, Methodology]:
 
 def see_again(row: DemoMethodology, duplicate: DemoDuplicate, *, now: datetime) -> None:
     """Count that a methodology was handed in again, in other words."""
-    draft = replace(draft_of(row.draft), name=duplicate.name, methodology=duplicate.methodology, evidence="")
+    draft = replace(
+        draft_of(row.draft),
+        name=duplicate.name,
+        methodology=duplicate.methodology,
+        evidence="",
+    )
     if same := demo_methodologies().get(row.name):
-        count_seen(same, build_row(draft, actor=AGENT_KEY, origin="", now=now), now=now)
+        count_seen(
+            same,
+            build_row(draft, actor=AGENT_KEY, origin="", now=now),
+            now=now,
+        )
 
 
 def quarantine(row: DemoMethodology, *, actor: str, now: datetime) -> None:
@@ -116,11 +131,22 @@ def quarantine(row: DemoMethodology, *, actor: str, now: datetime) -> None:
     same = demo_methodologies().get(row.name)
     if same is None:
         return
-    before = State(same.quarantine, QuarantinedBy(same.quarantined_by), same.reviewed_at)
+    before = State(
+        same.quarantine,
+        QuarantinedBy(same.quarantined_by),
+        same.reviewed_at,
+    )
     same.quarantine, same.quarantined_by, same.updated_at, same.reviewed_at = 1, QuarantinedBy.OPERATOR, now, now
     same.save(update_fields=DECIDED)
     kept = {"before": before.as_json()}
-    append_event(same, LifecycleKind.QUARANTINED, actor=actor, now=now, reason=row.reason, details=kept)
+    append_event(
+        same,
+        LifecycleKind.QUARANTINED,
+        actor=actor,
+        now=now,
+        reason=row.reason,
+        details=kept,
+    )
 
 
 def count_again(row: Methodology, *, actor: str, now: datetime) -> None:
@@ -133,4 +159,10 @@ def count_again(row: Methodology, *, actor: str, now: datetime) -> None:
     row.quarantine = int(row.quarantine or has_fallen)
     row.save()
     if has_fallen:
-        append_event(row, LifecycleKind.DEMOTED, actor=actor, now=now, details={"demo_removed": 1})
+        append_event(
+            row,
+            LifecycleKind.DEMOTED,
+            actor=actor,
+            now=now,
+            details={"demo_removed": 1},
+        )

@@ -47,13 +47,26 @@ class MethodologyKind(HeldAtKind):
         return reverse("methodologies:one", args=[row.uid])
 
     def discard(
-        self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, reason: str, now: datetime
+        self,
+        holds: Mapping[int, Hold],
+        rows: Mapping[int, Any],
+        *,
+        actor: str,
+        reason: str,
+        now: datetime,
     ) -> None:
         """Leave them held, for nobody to read, and free their keys."""
         for pk in holds.keys() & rows.keys():
             Methodology.objects.filter(pk=pk).update(dedup_key=f"{DISCARDED}{pk}")
 
-    def hold_again(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, now: datetime) -> None:
+    def hold_again(
+        self,
+        holds: Mapping[int, Hold],
+        rows: Mapping[int, Any],
+        *,
+        actor: str,
+        now: datetime,
+    ) -> None:
         """Hold rows since when they were held; a discarded one needs its key back."""
         super().hold_again(holds, rows, actor=actor, now=now)
         for pk, hold in holds.items():
@@ -62,7 +75,11 @@ class MethodologyKind(HeldAtKind):
                 if same_key(rows[pk]).exclude(pk=pk).exists():
                     self.refuse_again(hold, REPLACED)
                 Methodology.objects.filter(pk=pk).update(dedup_key=rows[pk].dedup_key)
-        quarantine_by_scan(Methodology.objects.filter(pk__in=holds, quarantine=0), actor=actor, now=now)
+        quarantine_by_scan(
+            Methodology.objects.filter(pk__in=holds, quarantine=0),
+            actor=actor,
+            now=now,
+        )
 
     def purge_discarded(self, *, cutoff: datetime) -> int:
         """Delete discarded rows; of one that cases refer to only the words go."""
@@ -76,12 +93,22 @@ class MethodologyKind(HeldAtKind):
         Hold.objects.filter(kind=self.name, object_id__in=expired).delete()
         return len(hinted) + len(unhinted)
 
-    def rescan(self, ids: Collection[int], *, now: datetime, actor: str) -> tuple[int, int]:
+    def rescan(
+        self,
+        ids: Collection[int],
+        *,
+        now: datetime,
+        actor: str,
+    ) -> tuple[int, int]:
         """Judge rows; what is refused is in quarantine by the scan."""
         accepted = set(Methodology.objects.filter(pk__in=ids, held_at__isnull=True).values_list("pk", flat=True))
         counts = super().rescan(ids, now=now, actor=actor)
         refused = Methodology.objects.filter(pk__in=accepted, held_at__isnull=False)
-        quarantine_by_scan(refused.filter(quarantined_by=QuarantinedBy.RULE), actor=actor, now=now)
+        quarantine_by_scan(
+            refused.filter(quarantined_by=QuarantinedBy.RULE),
+            actor=actor,
+            now=now,
+        )
         return counts
 
 
@@ -90,4 +117,10 @@ def quarantine_by_scan(rows: QuerySet[Any], *, actor: str, now: datetime) -> Non
     for row in rows.order_by("pk"):
         row.quarantine, row.quarantined_by, row.updated_at = 1, QuarantinedBy.SCAN, now
         row.save(update_fields=["quarantine", "quarantined_by", "updated_at"])
-        append_event(row, LifecycleKind.QUARANTINED, actor=actor, now=now, details={"scan": 1})
+        append_event(
+            row,
+            LifecycleKind.QUARANTINED,
+            actor=actor,
+            now=now,
+            details={"scan": 1},
+        )

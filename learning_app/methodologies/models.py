@@ -33,7 +33,13 @@ class Methodology(models.Model):
     """
 
     number = models.BigAutoField(primary_key=True)
-    uid = models.CharField(max_length=36, unique=True, default=new_uid, editable=False, db_column="id")
+    uid = models.CharField(
+        max_length=36,
+        unique=True,
+        default=new_uid,
+        editable=False,
+        db_column="id",
+    )
     name = models.CharField(max_length=120)
     asset_class = models.CharField(max_length=16)
     methodology = models.TextField()
@@ -50,7 +56,11 @@ class Methodology(models.Model):
     times_correct = models.PositiveIntegerField(default=0)
     times_seen = models.PositiveIntegerField(default=1)
     quarantine = models.PositiveSmallIntegerField(default=1)
-    quarantined_by = models.CharField(max_length=8, blank=True, default=QuarantinedBy.RULE)
+    quarantined_by = models.CharField(
+        max_length=8,
+        blank=True,
+        default=QuarantinedBy.RULE,
+    )
     log_evidence = models.FloatField(null=True)
     max_log_evidence = models.FloatField(null=True)
     independent_cases = models.PositiveIntegerField(default=0)
@@ -76,7 +86,8 @@ class Methodology(models.Model):
             models.CheckConstraint(condition=Q(asset_class__in=list(AssetClass)), name="methodology_class_known"),
             models.CheckConstraint(condition=Q(direction__in=list(Direction)), name="methodology_direction_known"),
             models.CheckConstraint(
-                condition=Q(primary_signal__in=list(PrimarySignal)), name="methodology_signal_known"
+                condition=Q(primary_signal__in=list(PrimarySignal)),
+                name="methodology_signal_known",
             ),
             models.CheckConstraint(condition=Q(timeframe__in=list(Timeframe)), name="methodology_timeframe_known"),
             models.CheckConstraint(condition=Q(quarantine__in=[0, 1]), name="methodology_quarantine_0_or_1"),
@@ -118,7 +129,14 @@ class Methodology(models.Model):
     @property
     def guarded_text(self) -> str:
         """Everything of it that a prompt or an agent may read, as the guard judges it."""
-        return "\n".join([self.name, self.methodology, self.evidence, *leaves(self.phases or [])])
+        return "\n".join(
+            [
+                self.name,
+                self.methodology,
+                self.evidence,
+                *leaves(self.phases or []),
+            ]
+        )
 
     def mask(self) -> None:
         """Mask the secrets of this copy: every reader but the writer is another."""
@@ -136,7 +154,13 @@ class Methodology(models.Model):
         by = QuarantinedBy(self.quarantined_by)
         has_decayed = self.decay_at is not None and is_court_enforced()
         may_graduate = self.held_at is None and not has_decayed
-        return Trust(self.times_used, self.times_correct, bool(self.quarantine), by, may_graduate)
+        return Trust(
+            self.times_used,
+            self.times_correct,
+            bool(self.quarantine),
+            by,
+            may_graduate,
+        )
 
     @property
     def is_at_bar(self) -> bool:
@@ -174,7 +198,10 @@ class LifecycleEvent(models.Model):
     class Meta:
         db_table = LIFECYCLE_TABLE
         constraints: ClassVar = [
-            models.CheckConstraint(condition=Q(kind__in=list(LifecycleKind)), name="lifecycle_kind_known")
+            models.CheckConstraint(
+                condition=Q(kind__in=list(LifecycleKind)),
+                name="lifecycle_kind_known",
+            )
         ]
         indexes: ClassVar = [
             models.Index(fields=["methodology", "-id"], name="lifecycle_of_methodology"),
@@ -190,7 +217,11 @@ class RolledBackMethodology(models.Model):
     """
 
     rollback_id = models.BigIntegerField()
-    methodology = models.ForeignKey(Methodology, on_delete=models.CASCADE, related_name="+")
+    methodology = models.ForeignKey(
+        Methodology,
+        on_delete=models.CASCADE,
+        related_name="+",
+    )
     quarantine = models.PositiveSmallIntegerField()
     quarantined_by = models.CharField(max_length=8, blank=True)
     updated_at = models.DateTimeField()

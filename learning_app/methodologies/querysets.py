@@ -19,7 +19,10 @@ def trust_rules() -> TrustRules:
     """Return the four numbers of the settings."""
     config = settings.MINARA
     return TrustRules(
-        config.injection_threshold, config.min_uses, config.demotion_wilson_threshold, config.min_uses_before_demotion
+        config.injection_threshold,
+        config.min_uses,
+        config.demotion_wilson_threshold,
+        config.min_uses_before_demotion,
     )
 
 
@@ -62,7 +65,11 @@ class MethodologyQuerySet(models.QuerySet[Any]):
         """
         config = settings.MINARA
         bar, uses = config.injection_threshold, config.min_uses
-        is_young = Q(times_used__gte=uses - NEAR_USES, times_used__lt=uses, times_correct__gte=bar * F("times_used"))
+        is_young = Q(
+            times_used__gte=uses - NEAR_USES,
+            times_used__lt=uses,
+            times_correct__gte=bar * F("times_used"),
+        )
         waiting = self.quarantined().filter(quarantined_by=QuarantinedBy.RULE, times_used__gte=math.ceil(uses / 2))
         return waiting.filter(Q(confidence__gte=bar - NEAR_BOUND) | is_young)
 

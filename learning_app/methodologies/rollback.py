@@ -61,11 +61,27 @@ class MethodologyRollback(RollbackKind):
     )
     audit_key, record_key = "methodologies", "methodology"
 
-    def plan(self, entries: Entries, *, writer: str, since: datetime, now: datetime, lock: bool) -> KindPlan:
-        rows = load_rows(Q(uid__in=[entry.details["id"] for entry in entries]), lock=lock)
+    def plan(
+        self,
+        entries: Entries,
+        *,
+        writer: str,
+        since: datetime,
+        now: datetime,
+        lock: bool,
+    ) -> KindPlan:
+        rows = load_rows(
+            Q(uid__in=[entry.details["id"] for entry in entries]),
+            lock=lock,
+        )
         decided = find_decisions(row.pk for row in rows.values())
         steps = [
-            MethodologyStep(row.uid, 1, QuarantinedBy.OPERATOR.value, decided.get(row.pk, 0))
+            MethodologyStep(
+                row.uid,
+                1,
+                QuarantinedBy.OPERATOR.value,
+                decided.get(row.pk, 0),
+            )
             for row in rows.values()
             if row.quarantined_by != QuarantinedBy.OPERATOR
         ]
@@ -86,7 +102,11 @@ class MethodologyRollback(RollbackKind):
                 steps.append(MethodologyStep(row.uid, item.quarantine, item.quarantined_by, item.event_id, before))
         return KindPlan({CREATED: steps}, unchanged, rows)
 
-    def apply(self, record: RollbackRecord, plan: KindPlan) -> Mapping[None, Mapping[str, Any]]:
+    def apply(
+        self,
+        record: RollbackRecord,
+        plan: KindPlan,
+    ) -> Mapping[None, Mapping[str, Any]]:
         rows, events, items = [], [], []
         for step in plan.steps[CREATED]:
             row = plan.rows[step.uid]
@@ -95,8 +115,19 @@ class MethodologyRollback(RollbackKind):
             row.quarantine, row.quarantined_by = step.quarantine, step.quarantined_by
             row.updated_at = parse_datetime(step.updated_at) if step.updated_at else record.at
             kind = LifecycleKind.QUARANTINED if row.quarantine else LifecycleKind.RELEASED
-            details = {"rollback": (record.undoes or record).pk, **({} if record.undoes is None else {"undo": 1})}
-            events.append(new_event(row, kind, actor=record.actor, now=record.at, details=details))
+            details = {
+                "rollback": (record.undoes or record).pk,
+                **({} if record.undoes is None else {"undo": 1}),
+            }
+            events.append(
+                new_event(
+                    row,
+                    kind,
+                    actor=record.actor,
+                    now=record.at,
+                    details=details,
+                )
+            )
             rows.append(row)
         update_rows(Methodology, ("quarantine", "quarantined_by", "updated_at"), rows)
         LifecycleEvent.objects.bulk_create(events)
@@ -105,9 +136,23 @@ class MethodologyRollback(RollbackKind):
         RolledBackMethodology.objects.bulk_create(items)
         return {None: {self.audit_key: [row.uid for row in rows], "count": len(rows)}} if rows else {}
 
-    def show_steps(self, steps: Sequence[Any], plan: KindPlan, *, reader: Any) -> Sequence[PlanRow]:
+    def show_steps(
+        self,
+        steps: Sequence[Any],
+        plan: KindPlan,
+        *,
+        reader: Any,
+    ) -> Sequence[PlanRow]:
         rows = [plan.rows[step.uid] for step in steps]
-        return [PlanRow(row.name, None, self.url(row.uid), row.asset_class) for row in rows]
+        return [
+            PlanRow(
+                row.name,
+                None,
+                self.url(row.uid),
+                row.asset_class,
+            )
+            for row in rows
+        ]
 
     def title(self, object_id: Any) -> str:
         return _("methodology %(id)s") % {"id": object_id}

@@ -41,7 +41,11 @@ class NewMethodology(Strict):
     def as_draft(self) -> MethodologyDraft:
         """Return what the service takes."""
         structured = StructuredMethodology(
-            self.direction, self.primary_signal, self.timeframe, tuple(self.indicators), self.asset_class
+            self.direction,
+            self.primary_signal,
+            self.timeframe,
+            tuple(self.indicators),
+            self.asset_class,
         )
         phases = None if self.phases is None else [phase.model_dump() for phase in self.phases]
         return MethodologyDraft(self.name, self.methodology, structured, self.evidence, phases)

@@ -29,7 +29,11 @@ def draft_of(seed: dict[str, Any]) -> MethodologyDraft:
         AssetClass(seed["asset_class"]),
     )
     return MethodologyDraft(
-        seed["name"], seed["methodology"], structured, seed.get("evidence", ""), seed.get("phases") or None
+        seed["name"],
+        seed["methodology"],
+        structured,
+        seed.get("evidence", ""),
+        seed.get("phases") or None,
     )
 
 
@@ -38,5 +42,13 @@ def store_seeds(*, actor: str, now: datetime) -> tuple[int, int]:
     drafts = {draft.structured.dedup_key: draft for draft in load_seeds()}
     known = set(Methodology.objects.filter(dedup_key__in=drafts).values_list("dedup_key", flat=True))
     new = [draft for key, draft in drafts.items() if key not in known]
-    created = [create_methodology(draft=draft, actor=actor, origin=SEED_ORIGIN, now=now).is_new for draft in new]
+    created = [
+        create_methodology(
+            draft=draft,
+            actor=actor,
+            origin=SEED_ORIGIN,
+            now=now,
+        ).is_new
+        for draft in new
+    ]
     return sum(created), len(drafts) - sum(created)

@@ -52,7 +52,12 @@ def list_readable() -> MethodologyQuerySet:
     return rows
 
 
-def list_injected(classes: Collection[AssetClass], *, owner: User, limit: int) -> list[Methodology]:
+def list_injected(
+    classes: Collection[AssetClass],
+    *,
+    owner: User,
+    limit: int,
+) -> list[Methodology]:
     """Return what prompts may carry now for these classes, then for the others of their groups, the surest first.
 
     Today's guard judges their texts. Those of the demo reach the user `default` alone, whose memories are the demo's

@@ -10,5 +10,7 @@ class ReasonForm(forms.Form):
     """Why a methodology leaves prompts."""
 
     reason = forms.CharField(
-        label=_("Why"), max_length=MAX_REASON_CHARS, help_text=_("It stays in the lifecycle, for every reader.")
+        label=_("Why"),
+        max_length=MAX_REASON_CHARS,
+        help_text=_("It stays in the lifecycle, for every reader."),
     )

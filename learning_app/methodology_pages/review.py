@@ -45,7 +45,15 @@ class MethodologyReview(ReviewKind):
     tab, label = "methodologies", gettext_lazy("Methodologies")
 
     @abstractmethod
-    def apply(self, uids: Sequence[str], *, accepts: bool, note: str, actor: str, now: datetime) -> Text:
+    def apply(
+        self,
+        uids: Sequence[str],
+        *,
+        accepts: bool,
+        note: str,
+        actor: str,
+        now: datetime,
+    ) -> Text:
         """Do what a verdict means on rows that wait, and return what was done."""
 
     @abstractmethod
@@ -58,7 +66,12 @@ class MethodologyReview(ReviewKind):
             raise NotFound(_("There is no such methodology."))
         return found
 
-    def show_rows(self, rows: Sequence[Any], *, principal: Principal) -> list[ReviewItem]:
+    def show_rows(
+        self,
+        rows: Sequence[Any],
+        *,
+        principal: Principal,
+    ) -> list[ReviewItem]:
         refused = find_refused(METHODOLOGY_KIND, rows)
         for row in (row for row in rows if row.pk in refused):
             row.mask()
@@ -71,7 +84,11 @@ class MethodologyReview(ReviewKind):
                 word=_("Methodology"),
                 note=note_label(row),
                 excerpt=row.methodology[:EXCERPT_CHARS],
-                view=MethodologyRow(row, is_injected=False, is_refused=row.pk in refused),
+                view=MethodologyRow(
+                    row,
+                    is_injected=False,
+                    is_refused=row.pk in refused,
+                ),
                 group=f"{row.actor} {row.direction} {row.asset_class}",
             )
             for row in rows
@@ -92,18 +109,36 @@ class MethodologyReview(ReviewKind):
         }
         if decision := find_decision(row) if row.quarantined_by else None:
             evidence["decided_why"] = why_label(decision)
-        return ReviewPane("learning_app/methodologies/_review.html", evidence, *self.verdicts(row))
+        return ReviewPane(
+            "learning_app/methodologies/_review.html",
+            evidence,
+            *self.verdicts(row),
+        )
 
     def decided_url(self, row: Any) -> str:
         return reverse("methodologies:one", args=[row.uid])
 
-    def decide(self, keys: Sequence[str], *, accepts: bool, principal: Principal, note: str, now: datetime) -> Text:
+    def decide(
+        self,
+        keys: Sequence[str],
+        *,
+        accepts: bool,
+        principal: Principal,
+        note: str,
+        now: datetime,
+    ) -> Text:
         principal.require(Act.METHODOLOGY_DECIDE)
         rows = lock_all(keys)
         waiting = set(self.waiting().filter(uid__in=keys).values_list("uid", flat=True))
         if gone := [row for row in rows if row.uid not in waiting]:
             raise Conflict(decided_label(gone[0], principal), code="decided")
-        return self.apply(keys, accepts=accepts, note=note, actor=principal.actor, now=now)
+        return self.apply(
+            keys,
+            accepts=accepts,
+            note=note,
+            actor=principal.actor,
+            now=now,
+        )
 
     def undo(self, key: str, *, principal: Principal, now: datetime) -> Undone:
         principal.require(Act.METHODOLOGY_DECIDE)
@@ -116,7 +151,14 @@ class MethodologyReview(ReviewKind):
             count = len(undo_decision(event_id=event.pk, actor=principal.actor, now=now))
         else:
             read = Methodology.objects.filter(reviewed_at=row.reviewed_at).values_list("uid", flat=True)
-            count = len(set_reviewed(uids=list(read), is_reviewed=False, actor=principal.actor, now=now))
+            count = len(
+                set_reviewed(
+                    uids=list(read),
+                    is_reviewed=False,
+                    actor=principal.actor,
+                    now=now,
+                )
+            )
         text = ngettext("Undone for %(count)s methodology.", "Undone for %(count)s methodologies.", count)
         return Undone(text % {"count": number_label(count)}, key)
 
@@ -152,15 +194,41 @@ class NewMethodologyReview(MethodologyReview):
             ),
         )
 
-    def apply(self, uids: Sequence[str], *, accepts: bool, note: str, actor: str, now: datetime) -> Text:
+    def apply(
+        self,
+        uids: Sequence[str],
+        *,
+        accepts: bool,
+        note: str,
+        actor: str,
+        now: datetime,
+    ) -> Text:
         if accepts:
-            count = len(set_reviewed(uids=uids, is_reviewed=True, actor=actor, now=now))
+            count = len(
+                set_reviewed(
+                    uids=uids,
+                    is_reviewed=True,
+                    actor=actor,
+                    now=now,
+                )
+            )
             read = ngettext("Marked %(count)s methodology as read.", "Marked %(count)s methodologies as read.", count)
             return read % {"count": number_label(count)}
         if not note:
             problem = _("Say why it is quarantined.")
-            raise Invalid(problem, code="reason_missing", errors=(FieldError("note", problem),))
-        count = len(quarantine_all(uids=uids, reason=note, actor=actor, now=now))
+            raise Invalid(
+                problem,
+                code="reason_missing",
+                errors=(FieldError("note", problem),),
+            )
+        count = len(
+            quarantine_all(
+                uids=uids,
+                reason=note,
+                actor=actor,
+                now=now,
+            )
+        )
         text = ngettext("Quarantined %(count)s methodology.", "Quarantined %(count)s methodologies.", count)
         return text % {"count": number_label(count)}
 
@@ -193,14 +261,38 @@ class KeptBackReview(MethodologyReview):
             ),
         )
 
-    def apply(self, uids: Sequence[str], *, accepts: bool, note: str, actor: str, now: datetime) -> Text:
+    def apply(
+        self,
+        uids: Sequence[str],
+        *,
+        accepts: bool,
+        note: str,
+        actor: str,
+        now: datetime,
+    ) -> Text:
         if not accepts:
-            count = len(set_reviewed(uids=uids, is_reviewed=True, actor=actor, now=now))
+            count = len(
+                set_reviewed(
+                    uids=uids,
+                    is_reviewed=True,
+                    actor=actor,
+                    now=now,
+                )
+            )
             kept = ngettext(
-                "Kept %(count)s methodology in quarantine.", "Kept %(count)s methodologies in quarantine.", count
+                "Kept %(count)s methodology in quarantine.",
+                "Kept %(count)s methodologies in quarantine.",
+                count,
             )
             return kept % {"count": number_label(count)}
-        count = len(release_all(uids=uids, reason=note, actor=actor, now=now))
+        count = len(
+            release_all(
+                uids=uids,
+                reason=note,
+                actor=actor,
+                now=now,
+            )
+        )
         text = ngettext("Released %(count)s methodology.", "Released %(count)s methodologies.", count)
         return text % {"count": number_label(count)}
 
@@ -218,5 +310,8 @@ def decided_label(row: Methodology, principal: Principal) -> str:
     event = find_decision(row)
     if event is None or event.at != row.reviewed_at:
         return _("“%(name)s” does not wait any more. Nothing was changed.") % {"name": row.name}
-    names = {"name": row.name, "who": name_actors([event.actor], reader=principal.owner)[event.actor]}
+    names = {
+        "name": row.name,
+        "who": name_actors([event.actor], reader=principal.owner)[event.actor],
+    }
     return _("“%(name)s” was decided by %(who)s. Nothing was changed.") % names

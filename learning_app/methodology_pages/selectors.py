@@ -25,7 +25,11 @@ MIN_SHARE = 5
 """Below so many outcomes a share says nothing."""
 DECISIONS = (LifecycleKind.QUARANTINED, LifecycleKind.RELEASED)
 READ_ACT = "methodology_reviewed"
-CURVE_KINDS = (LifecycleKind.OUTCOME_RECORDED, LifecycleKind.GRADUATED, LifecycleKind.DEMOTED)
+CURVE_KINDS = (
+    LifecycleKind.OUTCOME_RECORDED,
+    LifecycleKind.GRADUATED,
+    LifecycleKind.DEMOTED,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +71,21 @@ def list_curve_events(row: Methodology) -> list[LifecycleEvent]:
 
 def list_observations(row: Methodology) -> list[Observation] | None:
     """Return the blocks as the court counted them; None when they are too many to read at once. One query."""
-    judged = CaseHint.objects.filter(methodology=row, block_at__isnull=False, is_judged=True)
+    judged = CaseHint.objects.filter(
+        methodology=row,
+        block_at__isnull=False,
+        is_judged=True,
+    )
     hints = list(judged.select_related("case").defer("case__decision").order_by("block_at")[: MAX_BLOCK_CASES + 1])
     if len(hints) > MAX_BLOCK_CASES:
         return None
     blocks: defaultdict[object, list[CaseHint]] = defaultdict(list)
     for hint in hints:
         blocks[hint.block_at].append(hint)
-    resolved = sorted(blocks.values(), key=lambda block: (max(resolved_at(block)), end_of(block)))
+    resolved = sorted(
+        blocks.values(),
+        key=lambda block: (max(resolved_at(block)), end_of(block)),
+    )
     observed = (observe(row.pk, [hint.case for hint in block]) for block in resolved)
     return [each for each in observed if each]
 
@@ -96,7 +107,11 @@ def count_outcomes(row: Methodology) -> CountedOutcomes:
             base_rate=Subquery(case.values("base_rate")),
         )
         .values_list("asset", "regime", "details__correct")
-        .annotate(number=Count("pk"), base_rates=Sum("base_rate"), with_case=Count("base_rate"))
+        .annotate(
+            number=Count("pk"),
+            base_rates=Sum("base_rate"),
+            with_case=Count("base_rate"),
+        )
     )
     regimes: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
     groups: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
@@ -104,7 +119,10 @@ def count_outcomes(row: Methodology) -> CountedOutcomes:
     for asset, regime, is_correct, number, some_base_rates, some_with_case in cells:
         base_rates += some_base_rates or 0.0
         with_case += some_with_case
-        for tally in (whole, *([regimes[regime], groups[group_of(asset) or ""]] if asset else [])):
+        for tally in (
+            whole,
+            *([regimes[regime], groups[group_of(asset) or ""]] if asset else []),
+        ):
             tally[0] += number if is_correct else 0
             tally[1] += number
     return CountedOutcomes(
@@ -142,7 +160,11 @@ def has_read(actor: str, row: Methodology) -> bool:
     """Say whether it was this actor who marked a methodology as read last. One query."""
     if row.reviewed_at is None:
         return False
-    return AuditEntry.objects.filter(actor=actor, at=row.reviewed_at, tool_call=READ_ACT).exists()
+    return AuditEntry.objects.filter(
+        actor=actor,
+        at=row.reviewed_at,
+        tool_call=READ_ACT,
+    ).exists()
 
 
 def find_newest_decision() -> tuple[str, datetime] | None:
@@ -155,9 +177,16 @@ def find_newest_decision() -> tuple[str, datetime] | None:
 
 def find_nearest(row: Methodology) -> tuple[Methodology, float] | None:
     """Return the most similar text of the same direction and asset class, and how similar it is, in [0, 1]."""
-    alike = Methodology.objects.filter(asset_class=row.asset_class, direction=row.direction, held_at__isnull=True)
+    alike = Methodology.objects.filter(
+        asset_class=row.asset_class,
+        direction=row.direction,
+        held_at__isnull=True,
+    )
     others = {other.pk: other for other in alike.exclude(pk=row.pk).order_by("-pk")[:MAX_COMPARED]}
-    match = find_most_similar_tfidf(row.methodology, {pk: other.methodology for pk, other in others.items()})
+    match = find_most_similar_tfidf(
+        row.methodology,
+        {pk: other.methodology for pk, other in others.items()},
+    )
     return (others[match.key], match.score) if match else None
 
 

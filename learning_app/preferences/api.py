@@ -40,13 +40,24 @@ NEWEST = Order("created_at")
 PreferenceId = Annotated[int, Field(ge=1, le=2**63 - 1)]
 
 
-@router.get("/preferences", "List preferences", Act.PREFERENCES_READ, Data[Items[PreferenceOut]])
+@router.get(
+    "/preferences",
+    "List preferences",
+    Act.PREFERENCES_READ,
+    Data[Items[PreferenceOut]],
+)
 def list_(request: PageRequest, query: Query[PreferenceQuery]) -> dict[str, Any]:
     """List preferences, newest first; a page is shorter by what the guard's newest rules refuse."""
     owner = request.principal.reads(Act.PREFERENCES_READ, query.owner)
     wanted = {"state": query.state, "dimension": query.dimension, "kind": query.kind}
     rows = list_preferences(owner=owner).filter(**{name: value for name, value in wanted.items() if value})
-    page = paginate(rows, NEWEST, cursor=query.cursor, limit=query.limit, scope="v1/preferences")
+    page = paginate(
+        rows,
+        NEWEST,
+        cursor=query.cursor,
+        limit=query.limit,
+        scope="v1/preferences",
+    )
     return answer_page(
         request,
         page,
@@ -60,7 +71,11 @@ def list_(request: PageRequest, query: Query[PreferenceQuery]) -> dict[str, Any]
     "/preferences",
     "Propose a preference",
     Act.PREFERENCE_PROPOSE,
-    {200: Data[PreferenceOut | PreferenceHeldOut], 201: Data[PreferenceOut], 202: Data[PreferenceHeldOut]},
+    {
+        200: Data[PreferenceOut | PreferenceHeldOut],
+        201: Data[PreferenceOut],
+        202: Data[PreferenceHeldOut],
+    },
 )
 def propose(request: PageRequest, payload: NewPreference) -> Status[dict[str, Any]]:
     """Propose one; a person approves it. 200 says that nearly the same one is there, 202 that the guard holds it."""
@@ -74,15 +89,24 @@ def propose(request: PageRequest, payload: NewPreference) -> Status[dict[str, An
     )
     if is_refused(proposed.row):
         held = find_held(PREFERENCE_KIND, proposed.row)
-        return Status(202 if proposed.is_new else 200, {"data": {"id": proposed.row.pk, "held": held}})
+        return Status(
+            202 if proposed.is_new else 200,
+            {"data": {"id": proposed.row.pk, "held": held}},
+        )
     return Status(201 if proposed.is_new else 200, {"data": preference_record(proposed.row)})
 
 
 @router.post(
-    "/preferences/{int:preference_id}/approve", "Approve a soft preference", Act.PREFERENCE_DECIDE, Data[PreferenceOut]
+    "/preferences/{int:preference_id}/approve",
+    "Approve a soft preference",
+    Act.PREFERENCE_DECIDE,
+    Data[PreferenceOut],
 )
 def approve_one(
-    request: PageRequest, preference_id: PreferenceId, query: Query[OwnerQuery], payload: Body[Approval | None] = None
+    request: PageRequest,
+    preference_id: PreferenceId,
+    query: Query[OwnerQuery],
+    payload: Body[Approval | None] = None,
 ) -> dict[str, Any]:
     """Put one in force, in other words where they are given. A hard constraint is 403: its owner activates it."""
     said = payload.dict() if payload else {}
@@ -123,10 +147,26 @@ def archive_one(
     return decide_on(request, query, archive, preference_id=preference_id, **said)
 
 
-def decide_on(request: PageRequest, query: OwnerQuery, act: Callable[..., Preference], **said: Any) -> dict[str, Any]:
+def decide_on(
+    request: PageRequest,
+    query: OwnerQuery,
+    act: Callable[..., Preference],
+    **said: Any,
+) -> dict[str, Any]:
     """Decide, and answer the preference as its reader may see it; a held one is there without its words."""
     principal, now = request.principal, timezone.now()
-    row = act(owner=principal.reads(Act.PREFERENCE_DECIDE, query.owner), actor=principal.actor, now=now, **said)
-    log_opened(principal, row.owner_id, kind="preference", object_id=row.pk, now=now)
+    row = act(
+        owner=principal.reads(Act.PREFERENCE_DECIDE, query.owner),
+        actor=principal.actor,
+        now=now,
+        **said,
+    )
+    log_opened(
+        principal,
+        row.owner_id,
+        kind="preference",
+        object_id=row.pk,
+        now=now,
+    )
     record = preference_record(masked_for(principal.owner, row))
     return {"data": {**record, "statement": ""} if is_refused(row) else record}

@@ -47,7 +47,14 @@ class PreferencesPart(DemoPart[DemoPreference]):
         by_owner, at = f"user:{owner.pk}", load.ago(row.hours_ago)
         actors = {PreferenceSource.USER: by_owner, PreferenceSource.MINED: ACTOR}
         actor, draft = actors.get(row.source, AGENT_KEY), PreferenceDraft(row.dimension, row.kind, row.text)
-        preference = build_row(owner.pk, draft, source=row.source, actor=actor, origin="", now=at)
+        preference = build_row(
+            owner.pk,
+            draft,
+            source=row.source,
+            actor=actor,
+            origin="",
+            now=at,
+        )
         preference.is_demo, preference.evidence_count, preference.state = True, row.evidence, row.state
         if row.decided_hours_ago is not None:
             preference.decided_by, preference.decided_at = by_owner, load.ago(row.decided_hours_ago)
@@ -73,7 +80,12 @@ def pass_over_turns(load: DemoLoad, owner: Any) -> None:
     if is_new and demo.exists() and turns.count() == demo.count():
         last = turns.aggregate(last=Max("pk"))["last"]
         cursors = [
-            PreferenceCursor(owner=owner, is_shadow=is_shadow, last_turn_id=last, moved_at=load.now)
+            PreferenceCursor(
+                owner=owner,
+                is_shadow=is_shadow,
+                last_turn_id=last,
+                moved_at=load.now,
+            )
             for is_shadow in (False, True)
         ]
         load.mark(*PreferenceCursor.objects.bulk_create(cursors))

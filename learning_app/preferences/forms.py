@@ -27,10 +27,15 @@ class ProposalForm(forms.Form):
         help_text=_("One wish, up to 4,000 characters. No passwords and no keys."),
     )
     dimension = forms.ChoiceField(
-        label=_("What it is about"), choices=list(DIMENSIONS.items()), initial=PreferenceDimension.STYLE
+        label=_("What it is about"),
+        choices=list(DIMENSIONS.items()),
+        initial=PreferenceDimension.STYLE,
     )
     kind = forms.ChoiceField(
-        label=_("How binding"), choices=KINDS, initial=PreferenceKind.SOFT_PREFERENCE, widget=forms.RadioSelect
+        label=_("How binding"),
+        choices=KINDS,
+        initial=PreferenceKind.SOFT_PREFERENCE,
+        widget=forms.RadioSelect,
     )
 
 
@@ -38,15 +43,27 @@ class WordsForm(forms.Form):
     """Other words in which a proposal is approved, with the version that their writer read."""
 
     statement = StatementField(
-        count="preferences:count", max_chars=MAX_STATEMENT_CHARS, rows=3, label=_("What agents will read")
+        count="preferences:count",
+        max_chars=MAX_STATEMENT_CHARS,
+        rows=3,
+        label=_("What agents will read"),
     )
-    version = forms.IntegerField(min_value=1, max_value=2**31 - 1, widget=forms.HiddenInput)
+    version = forms.IntegerField(
+        min_value=1,
+        max_value=2**31 - 1,
+        widget=forms.HiddenInput,
+    )
 
 
 class ReasonForm(forms.Form):
     """Why several proposals are rejected."""
 
-    reason = reason_field(_("Reason"), MAX_REASON_CHARS, _("Up to 200 characters, the same for all."), required=False)
+    reason = reason_field(
+        _("Reason"),
+        MAX_REASON_CHARS,
+        _("Up to 200 characters, the same for all."),
+        required=False,
+    )
 
 
 class LimitForm(forms.Form):
@@ -55,12 +72,30 @@ class LimitForm(forms.Form):
     `statement` are other words to activate, empty where it stays as it is; `version` is the one that its owner read.
     """
 
-    typed = forms.CharField(max_length=64, widget=forms.TextInput({"autocomplete": "off", "spellcheck": "false"}))
+    typed = forms.CharField(
+        max_length=64,
+        widget=forms.TextInput({"autocomplete": "off", "spellcheck": "false"}),
+    )
     reason = reason_field(_("Reason"), MAX_REASON_CHARS, required=False)
     statement = forms.CharField(required=False, strip=False, widget=forms.HiddenInput)
-    version = forms.IntegerField(min_value=1, max_value=2**31 - 1, widget=forms.HiddenInput)
+    version = forms.IntegerField(
+        min_value=1,
+        max_value=2**31 - 1,
+        widget=forms.HiddenInput,
+    )
 
-    def __init__(self, row: Preference, words: str, data: QueryDict | None = None) -> None:
-        super().__init__(data, initial={"version": row.version, "statement": words if words != row.statement else ""})
+    def __init__(
+        self,
+        row: Preference,
+        words: str,
+        data: QueryDict | None = None,
+    ) -> None:
+        super().__init__(
+            data,
+            initial={
+                "version": row.version,
+                "statement": words if words != row.statement else "",
+            },
+        )
         self.value = typed_value_of(words, row.dimension)
         self.fields["typed"].label = _("Type “%(value)s” to confirm") % {"value": self.value}

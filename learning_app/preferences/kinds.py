@@ -26,15 +26,34 @@ class PreferenceTextKind(HeldAtKind):
     def url(self, object_id: int) -> str:
         return preference_url(object_id)
 
-    def release(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, now: datetime) -> None:
+    def release(
+        self,
+        holds: Mapping[int, Hold],
+        rows: Mapping[int, Any],
+        *,
+        now: datetime,
+    ) -> None:
         super().release(holds, rows, now=now)
         announce_each(ACTIVATED, active_of(rows, holds), now=now)
 
-    def hold_again(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, now: datetime) -> None:
+    def hold_again(
+        self,
+        holds: Mapping[int, Hold],
+        rows: Mapping[int, Any],
+        *,
+        actor: str,
+        now: datetime,
+    ) -> None:
         super().hold_again(holds, rows, actor=actor, now=now)
         announce_each(ENDED, active_of(rows, holds), now=now)
 
-    def rescan(self, ids: Collection[int], *, now: datetime, actor: str) -> tuple[int, int]:
+    def rescan(
+        self,
+        ids: Collection[int],
+        *,
+        now: datetime,
+        actor: str,
+    ) -> tuple[int, int]:
         """Judge rows; an active one that is refused is in force no more."""
         in_force = list(Preference.objects.filter(pk__in=ids).active().values_list("pk", flat=True))
         counts = super().rescan(ids, now=now, actor=actor)

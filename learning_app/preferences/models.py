@@ -63,7 +63,8 @@ class Preference(models.Model):
         constraints: ClassVar = [
             models.CheckConstraint(condition=~Q(statement=""), name="preference_not_empty"),
             models.CheckConstraint(
-                condition=Q(dimension__in=list(PreferenceDimension)), name="preference_dimension_known"
+                condition=Q(dimension__in=list(PreferenceDimension)),
+                name="preference_dimension_known",
             ),
             models.CheckConstraint(condition=Q(kind__in=list(PreferenceKind)), name="preference_kind_known"),
             models.CheckConstraint(condition=Q(state__in=list(PreferenceState)), name="preference_state_known"),
@@ -116,7 +117,11 @@ class RolledBackPreference(models.Model):
     """One preference that a roll-back rejected, at the version that it left; `rollback_id` is its record elsewhere."""
 
     rollback_id = models.BigIntegerField()
-    preference = models.ForeignKey(Preference, on_delete=models.CASCADE, related_name="+")
+    preference = models.ForeignKey(
+        Preference,
+        on_delete=models.CASCADE,
+        related_name="+",
+    )
     version = models.PositiveIntegerField()
 
     class Meta:
@@ -132,7 +137,12 @@ class PreferenceCursor(models.Model):
     `invalid_answers` are those in a row about the turns behind it.
     """
 
-    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        related_name="+",
+        db_index=False,
+    )
     is_shadow = models.BooleanField(default=False)
     last_turn_id = models.BigIntegerField(default=0)
     invalid_answers = models.PositiveSmallIntegerField(default=0)

@@ -51,29 +51,62 @@ class ProposalReview(ReviewKind):
             raise preference_missing()
         return found
 
-    def show_rows(self, rows: Sequence[Any], *, principal: Principal) -> list[ReviewItem]:
+    def show_rows(
+        self,
+        rows: Sequence[Any],
+        *,
+        principal: Principal,
+    ) -> list[ReviewItem]:
         shown, groups = shape_rows(rows, principal.owner), group_similar(rows)
         return [item_of(view, row, groups[row.pk]) for view, row in zip(shown, rows, strict=True)]
 
     def show(self, item: ReviewItem, *, principal: Principal) -> ReviewPane:
         shown, row = item.view
         evidence = review_context(shown, row, principal.owner)
-        return ReviewPane("learning_app/preferences/_review.html", evidence, *verdicts_on(shown))
+        return ReviewPane(
+            "learning_app/preferences/_review.html",
+            evidence,
+            *verdicts_on(shown),
+        )
 
     def decided_url(self, row: Any) -> str:
         return reverse("preferences:one", args=[row.pk])
 
-    def decide(self, keys: Sequence[str], *, accepts: bool, principal: Principal, note: str, now: datetime) -> Text:
+    def decide(
+        self,
+        keys: Sequence[str],
+        *,
+        accepts: bool,
+        principal: Principal,
+        note: str,
+        now: datetime,
+    ) -> Text:
         principal.require(Act.PREFERENCE_DECIDE)
         ids, actor = ids_of(keys), principal.actor
         try:
             if accepts:
                 [preference_id] = ids
-                approve(preference_id=preference_id, owner=EVERYONE, actor=actor, now=now)
+                approve(
+                    preference_id=preference_id,
+                    owner=EVERYONE,
+                    actor=actor,
+                    now=now,
+                )
                 return _("Approved 1 preference. Agents of its owner read it from the next session on.")
-            count = len(reject_all(ids=ids, owner=EVERYONE, reason=note, actor=actor, now=now))
+            count = len(
+                reject_all(
+                    ids=ids,
+                    owner=EVERYONE,
+                    reason=note,
+                    actor=actor,
+                    now=now,
+                )
+            )
         except Conflict as conflict:
-            raise Conflict(decided_label(ids, principal) or conflict.detail, code=conflict.problem_code) from None
+            raise Conflict(
+                decided_label(ids, principal) or conflict.detail,
+                code=conflict.problem_code,
+            ) from None
         text = ngettext("Rejected %(count)s proposal.", "Rejected %(count)s proposals.", count)
         return text % {"count": number_label(count)}
 
@@ -82,8 +115,17 @@ class ProposalReview(ReviewKind):
         [row] = self.find([key])
         if row.decided_by != principal.actor or row.state_before != PreferenceState.PROPOSED:
             raise Conflict(_("It changed since. Nothing was undone."), code="changed")
-        rows = undo_decision(preference_id=row.pk, owner=EVERYONE, actor=principal.actor, now=now)
-        text = ngettext("Undone for %(count)s preference.", "Undone for %(count)s preferences.", len(rows))
+        rows = undo_decision(
+            preference_id=row.pk,
+            owner=EVERYONE,
+            actor=principal.actor,
+            now=now,
+        )
+        text = ngettext(
+            "Undone for %(count)s preference.",
+            "Undone for %(count)s preferences.",
+            len(rows),
+        )
         return Undone(text % {"count": number_label(len(rows))}, key)
 
     def find_newest_decision(self) -> tuple[str, datetime] | None:
@@ -158,5 +200,8 @@ def decided_label(ids: Sequence[int], principal: Principal) -> str:
     row = Preference.objects.filter(pk__in=ids).exclude(state=PreferenceState.PROPOSED).order_by("pk").first()
     if row is None or not row.decided_by:
         return ""
-    names = {"id": row.pk, "who": name_actors([row.decided_by], reader=principal.owner)[row.decided_by]}
+    names = {
+        "id": row.pk,
+        "who": name_actors([row.decided_by], reader=principal.owner)[row.decided_by],
+    }
     return _("Preference %(id)d was decided by %(who)s. Nothing was changed.") % names

@@ -58,7 +58,15 @@ class PreferenceRollback(RollbackKind):
     )
     audit_key, record_key = "preferences", "preference"
 
-    def plan(self, entries: Entries, *, writer: str, since: datetime, now: datetime, lock: bool) -> KindPlan:
+    def plan(
+        self,
+        entries: Entries,
+        *,
+        writer: str,
+        since: datetime,
+        now: datetime,
+        lock: bool,
+    ) -> KindPlan:
         if len(entries) > MAX_ROWS:
             raise too_many_rows()
         rows = load_rows((entry.details["id"] for entry in entries), lock=lock)
@@ -67,7 +75,14 @@ class PreferenceRollback(RollbackKind):
             if row.state == PreferenceState.PROPOSED or is_of_import(row):
                 steps.append(PreferenceStep(row.pk, row.version, PreferenceState.REJECTED.value))
             else:
-                unchanged.append(UnchangedRow(UnchangedReason.DECIDED, row.pk, row.owner_id, by=row.decided_by))
+                unchanged.append(
+                    UnchangedRow(
+                        UnchangedReason.DECIDED,
+                        row.pk,
+                        row.owner_id,
+                        by=row.decided_by,
+                    )
+                )
         return KindPlan({PROPOSED: steps}, unchanged, rows)
 
     def plan_undo(self, record: RollbackRecord, *, lock: bool) -> KindPlan:
@@ -80,10 +95,21 @@ class PreferenceRollback(RollbackKind):
                 state = state_before(row, is_refused=row.pk in refused)
                 steps.append(PreferenceStep(row.pk, row.version, state.value))
             else:
-                unchanged.append(UnchangedRow(UnchangedReason.DECIDED, row.pk, row.owner_id, by=row.decided_by))
+                unchanged.append(
+                    UnchangedRow(
+                        UnchangedReason.DECIDED,
+                        row.pk,
+                        row.owner_id,
+                        by=row.decided_by,
+                    )
+                )
         return KindPlan({PROPOSED: steps}, unchanged, rows)
 
-    def apply(self, record: RollbackRecord, plan: KindPlan) -> Mapping[int, Mapping[str, Any]]:
+    def apply(
+        self,
+        record: RollbackRecord,
+        plan: KindPlan,
+    ) -> Mapping[int, Mapping[str, Any]]:
         decision: dict[str, Any] = dict(UNDECIDED)
         if record.undoes is None:
             decision |= {"decided_by": record.actor, "decided_at": record.at}
@@ -93,7 +119,13 @@ class PreferenceRollback(RollbackKind):
             was_active = row.state == PreferenceState.ACTIVE
             ended += [row.pk] if was_active else []
             if step.state == PreferenceState.ACTIVE:
-                set_state(row, PreferenceState.ACTIVE, actor=record.actor, now=record.at, is_owners_act=False)
+                set_state(
+                    row,
+                    PreferenceState.ACTIVE,
+                    actor=record.actor,
+                    now=record.at,
+                    is_owners_act=False,
+                )
                 as_imported(row)
                 activated.append(row.pk)
             else:
@@ -105,17 +137,42 @@ class PreferenceRollback(RollbackKind):
         rows = [row for own in changed.values() for row in own]
         update_rows(Preference, ("state", "version", "updated_at", *decision), rows)
         if record.undoes is None:
-            items = [RolledBackPreference(rollback_id=record.pk, preference=row, version=row.version) for row in rows]
+            items = [
+                RolledBackPreference(
+                    rollback_id=record.pk,
+                    preference=row,
+                    version=row.version,
+                )
+                for row in rows
+            ]
             RolledBackPreference.objects.bulk_create(items)
         announce_each(ENDED, ended, now=record.at)
         announce_each(ACTIVATED, activated, now=record.at)
         return {
-            owner_id: {self.audit_key: [row.pk for row in own], "count": len(own)} for owner_id, own in changed.items()
+            owner_id: {
+                self.audit_key: [row.pk for row in own],
+                "count": len(own),
+            }
+            for owner_id, own in changed.items()
         }
 
-    def show_steps(self, steps: Sequence[Any], plan: KindPlan, *, reader: Any) -> Sequence[PlanRow]:
+    def show_steps(
+        self,
+        steps: Sequence[Any],
+        plan: KindPlan,
+        *,
+        reader: Any,
+    ) -> Sequence[PlanRow]:
         rows = [masked_for(reader, plan.rows[step.preference_id]) for step in steps]
-        return [PlanRow(row.statement, row.owner_id, self.url(row.pk), row.dimension) for row in rows]
+        return [
+            PlanRow(
+                row.statement,
+                row.owner_id,
+                self.url(row.pk),
+                row.dimension,
+            )
+            for row in rows
+        ]
 
     def title(self, object_id: Any) -> str:
         return _("preference %(id)d") % {"id": object_id}

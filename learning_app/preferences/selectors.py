@@ -93,7 +93,10 @@ def find_bridged(row: Preference) -> Any | None:
 def is_bridge_waiting(row: Preference) -> bool:
     """Say whether the job that follows a preference has still to run for it. One query."""
     topics = [f"topic:{ACTIVATED}", f"topic:{ENDED}"]
-    runs = JobRun.objects.filter(state__in=[RunState.QUEUED, RunState.RUNNING], requested_by__in=topics)
+    runs = JobRun.objects.filter(
+        state__in=[RunState.QUEUED, RunState.RUNNING],
+        requested_by__in=topics,
+    )
     return any(row.pk in ids for ids in runs.order_by("-pk").values_list("arguments__ids", flat=True)[:MAX_RUNS])
 
 
@@ -103,13 +106,21 @@ def find_said(row: Preference) -> Turn | None:
     sequence = parse_number(number)
     if not row.origin.startswith(TURN_ORIGIN) or sequence is None:
         return None
-    turns = Turn.objects.filter(session__owner_id=row.owner_id, session_id=session_id, sequence=sequence)
+    turns = Turn.objects.filter(
+        session__owner_id=row.owner_id,
+        session_id=session_id,
+        sequence=sequence,
+    )
     return turns.select_related("session").only("user_message", "sequence", "session__title").first()
 
 
 def list_history(row: Preference) -> list[AuditEntry]:
     """Return the newest acts on a preference, of acts on several too; at most 500 of these are read. One query."""
-    acts = AuditEntry.objects.filter(owner_id=row.owner_id, tool_call__in=HISTORY_ACTS, at__gte=row.created_at)
+    acts = AuditEntry.objects.filter(
+        owner_id=row.owner_id,
+        tool_call__in=HISTORY_ACTS,
+        at__gte=row.created_at,
+    )
     of_several = Q(details__has_any_keys=["ids", "holds", "preferences"])
     found = acts.filter(Q(details__id=row.pk) | of_several).order_by("-at", "-pk")[:MAX_READ]
     return [entry for entry in found if is_about(entry, row)][:MAX_HISTORY]

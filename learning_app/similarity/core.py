@@ -57,14 +57,25 @@ class TfidfIndex(Generic[K]):
                 numbers.append(number)
         order = np.argsort(np.array(found, dtype=np.int64), kind="stable")
         self.places: NDArray[np.int64] = np.array(places, dtype=np.int64)[order]
-        found_in = np.bincount(np.array(found, dtype=np.int64), minlength=len(self.terms))
+        found_in = np.bincount(
+            np.array(found, dtype=np.int64),
+            minlength=len(self.terms),
+        )
         self.starts = np.concatenate(([0], np.cumsum(found_in)))
         self.idf: Vector = np.log((1 + len(self.keys)) / (1 + found_in)) + 1
         weights = np.array(numbers, dtype=np.float64)[order] * np.repeat(self.idf, found_in)
-        squares = np.bincount(self.places, weights=weights * weights, minlength=len(self.keys))
+        squares = np.bincount(
+            self.places,
+            weights=weights * weights,
+            minlength=len(self.keys),
+        )
         self.weights: Vector = weights / np.sqrt(squares[self.places])
 
-    def cosines(self, query: Counter[str], context: Counter[str] | None = None) -> Vector:
+    def cosines(
+        self,
+        query: Counter[str],
+        context: Counter[str] | None = None,
+    ) -> Vector:
         """Return the cosine of the query with each text, in [0, 1].
 
         Words of the `context` count a quarter, and those that no text has not at all.
@@ -81,12 +92,23 @@ class TfidfIndex(Generic[K]):
             if at is not None:
                 span = slice(self.starts[at], self.starts[at + 1])
                 scores[self.places[span]] += weight * self.weights[span]
-        rounded: Vector = np.minimum(np.round(scores / math.sqrt(square or 1), _DECIMALS), 1.0)
+        rounded: Vector = np.minimum(
+            np.round(scores / math.sqrt(square or 1), _DECIMALS),
+            1.0,
+        )
         return rounded
 
     def find_most_similar(self, query: Counter[str]) -> Match[K] | None:
         """Return the most similar text, of equal ones the smallest key; None when all have nothing in common."""
-        return best_of(dict(zip(self.keys, self.cosines(query).tolist(), strict=True)))
+        return best_of(
+            dict(
+                zip(
+                    self.keys,
+                    self.cosines(query).tolist(),
+                    strict=True,
+                )
+            )
+        )
 
 
 def find_most_similar_tfidf(text: str, corpus: Mapping[K, str]) -> Match[K] | None:

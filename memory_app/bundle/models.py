@@ -59,12 +59,25 @@ class BundleTransfer(models.Model):
     class Meta:
         db_table = "bundle_transfers"
         constraints: ClassVar = [
-            models.CheckConstraint(condition=Q(direction__in=list(Direction)), name="bundle_transfer_direction_known"),
-            models.CheckConstraint(condition=Q(state__in=list(TransferState)), name="bundle_transfer_state_known"),
+            models.CheckConstraint(
+                condition=Q(direction__in=list(Direction)),
+                name="bundle_transfer_direction_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=list(TransferState)),
+                name="bundle_transfer_state_known",
+            ),
         ]
         indexes: ClassVar = [
-            models.Index(fields=["owner", "-created_at", "-id"], name="bundle_transfers_newest"),
-            models.Index(fields=["expires_at"], condition=~Q(file_name=""), name="bundle_transfers_expiry"),
+            models.Index(
+                fields=["owner", "-created_at", "-id"],
+                name="bundle_transfers_newest",
+            ),
+            models.Index(
+                fields=["expires_at"],
+                condition=~Q(file_name=""),
+                name="bundle_transfers_expiry",
+            ),
         ]
 
     @property

@@ -181,16 +181,33 @@ def shape_one(transfer: BundleTransfer, run: JobRun | None) -> TransferRow:
     if run.state == RunState.QUEUED:
         return TransferRow(transfer, "queued", gettext_lazy("Waiting"))
     if run.state in {RunState.FAILED, RunState.CANCELLED}:
-        return TransferRow(transfer, "failed", gettext_lazy("Failed"), stuck=run.error or _("It was stopped."))
+        return TransferRow(
+            transfer,
+            "failed",
+            gettext_lazy("Failed"),
+            stuck=run.error or _("It was stopped."),
+        )
     if run.done is None or not run.total:
         return TransferRow(transfer, badge, word)
     if transfer.direction == Direction.EXPORT:  # how many there will be shows at the end
         return TransferRow(transfer, badge, word, number_label(run.done))
     done = _("%(done)s of %(total)s") % {"done": number_label(run.done), "total": number_label(run.total)}
-    return TransferRow(transfer, badge, word, done, min(100, 100 * run.done // run.total))
+    return TransferRow(
+        transfer,
+        badge,
+        word,
+        done,
+        min(100, 100 * run.done // run.total),
+    )
 
 
-def show_preview(transfer: BundleTransfer, *, verdict: str, start: int, reader: User) -> PreviewView:
+def show_preview(
+    transfer: BundleTransfer,
+    *,
+    verdict: str,
+    start: int,
+    reader: User,
+) -> PreviewView:
     """Return a part of what an import would do."""
     plan: dict[str, Any] = transfer.plan or {}
     counts = plan["verdicts"]
@@ -213,7 +230,14 @@ def show_preview(transfer: BundleTransfer, *, verdict: str, start: int, reader: 
         writes=sum(counts.get(name, 0) for name in WRITTEN),
         ignored=plan["ignored"],
         constraints=plan["constraints"],
-        channels=[(words, plan["channels"][name]) for name, words in CHANNELS.items() if plan["channels"].get(name)],
+        channels=[
+            (
+                words,
+                plan["channels"][name],
+            )
+            for name, words in CHANNELS.items()
+            if plan["channels"].get(name)
+        ],
         everything=sum(counts.values()),
         unlisted=sum(counts.values()) - len(plan["rows"]),
         current=current,

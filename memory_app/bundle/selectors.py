@@ -61,7 +61,13 @@ def plan_import(
     re-authentication and a typed value. With MINARA_NON_INTERACTIVE it counts for nothing. Without `by_operator`
     nothing that belongs to the instance is imported, without `by_owner` no preference is active. Raises BundleRefused.
     """
-    reading = new_reading(owner, now, approves=approve_hard_constraints, by_operator=by_operator, by_owner=by_owner)
+    reading = new_reading(
+        owner,
+        now,
+        approves=approve_hard_constraints,
+        by_operator=by_operator,
+        by_owner=by_owner,
+    )
     trust, tally = load_trust(bundle, owner), Tally()
     listed: list[FilePlan] = []
     for part in list_parts(bundle):
@@ -80,9 +86,22 @@ def plan_import(
     )
 
 
-def new_reading(owner: User, now: datetime, *, approves: bool, by_operator: bool, by_owner: bool) -> Reading:
+def new_reading(
+    owner: User,
+    now: datetime,
+    *,
+    approves: bool,
+    by_operator: bool,
+    by_owner: bool,
+) -> Reading:
     """Return the beginning of a reading; where nobody is at the terminal, nobody approved anything."""
-    return Reading(owner, now, approves and not settings.MINARA.minara_non_interactive, by_operator, by_owner)
+    return Reading(
+        owner,
+        now,
+        approves and not settings.MINARA.minara_non_interactive,
+        by_operator,
+        by_owner,
+    )
 
 
 def load_trust(bundle: Bundle, owner: User) -> Trust:
@@ -95,14 +114,22 @@ def load_trust(bundle: Bundle, owner: User) -> Trust:
 def list_parts(bundle: Bundle) -> Iterator[Part]:
     """Yield what an import looks at: markdown files but for the index, banners and kinds that are exported only."""
     names = [name for name in bundle.names if name.endswith(".md") and name.split("/")[-1] not in NOT_IMPORTED]
-    for serialiser, group in groupby(names, lambda name: next((each for each in SERIALISERS if each.owns(name)), None)):
+    for serialiser, group in groupby(
+        names,
+        lambda name: next((each for each in SERIALISERS if each.owns(name)), None),
+    ):
         if serialiser is None or serialiser.judge:
             same = list(group)
             for start in range(0, len(same), SLICE):
                 yield Part(serialiser, same[start : start + SLICE])
 
 
-def judge_part(part: Part, bundle: Bundle, trust: Trust, reading: Reading) -> list[Judged]:
+def judge_part(
+    part: Part,
+    bundle: Bundle,
+    trust: Trust,
+    reading: Reading,
+) -> list[Judged]:
     """Return the plan of each file of a part, in order."""
     files = [read_file(name, part.serialiser, bundle, trust) for name in part.names]
     readable = [file for file in files if isinstance(file, InFile)]
@@ -111,10 +138,20 @@ def judge_part(part: Part, bundle: Bundle, trust: Trust, reading: Reading) -> li
     return [next(judged) if isinstance(file, InFile) else Judged(file) for file in files]
 
 
-def read_file(name: str, serialiser: Serialiser | None, bundle: Bundle, trust: Trust) -> InFile | FilePlan:
+def read_file(
+    name: str,
+    serialiser: Serialiser | None,
+    bundle: Bundle,
+    trust: Trust,
+) -> InFile | FilePlan:
     """Return a file in its parts, or the plan of one that cannot be read."""
     if serialiser is None:
-        return FilePlan(name, Channel.UNSIGNED, Verdict.REJECTED, reason=Reason.UNKNOWN_KIND)
+        return FilePlan(
+            name,
+            Channel.UNSIGNED,
+            Verdict.REJECTED,
+            reason=Reason.UNKNOWN_KIND,
+        )
     try:
         content = bundle.read(name)
         document = parse_document(content, most=MAX_FILE_BYTES)
@@ -125,4 +162,10 @@ def read_file(name: str, serialiser: Serialiser | None, bundle: Bundle, trust: T
         return FilePlan(name, Channel.UNSIGNED, Verdict.REJECTED, serialiser.kind, error.reason, error.about)
     digests = trust.signatures.get(name, ())
     is_known = is_ours and trust.key and is_signed(trust.key, trust.owner_id, name, content, digests)
-    return InFile(name, Channel.SIGNED if is_known else Channel.UNSIGNED, fields, document.body, is_ours)
+    return InFile(
+        name,
+        Channel.SIGNED if is_known else Channel.UNSIGNED,
+        fields,
+        document.body,
+        is_ours,
+    )

@@ -47,7 +47,12 @@ class ExportRun:
         self.tree.write(file.path, file.content)
         self.paths.setdefault(kind, []).append(file.path)
         if self.key:
-            self.signatures.append(render_line(file.path, sign_file(self.key, self.owner_id, file.path, file.content)))
+            self.signatures.append(
+                render_line(
+                    file.path,
+                    sign_file(self.key, self.owner_id, file.path, file.content),
+                )
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +90,14 @@ def export_bundle(
     time. Raises Conflict when the folder holds something, Refused when an agent could read it or it is a link.
     """
     key = get_hmac_key()
-    wanted = ExportScope(owner, reader or owner, fingerprint(key), include_constraints, now, is_operator(actor))
+    wanted = ExportScope(
+        owner,
+        reader or owner,
+        fingerprint(key),
+        include_constraints,
+        now,
+        is_operator(actor),
+    )
     is_signed = sign and not wanted.is_masked
     with new_tree(folder, now=now) as tree:
         packing = ExportRun(tree, key if is_signed else None, owner.pk)
@@ -98,14 +110,21 @@ def export_bundle(
         add_signposts(packing, wanted)
         left_out = {reason.value: count for reason, count in wanted.left_out.items() if count}
         record_export(wanted, counts, left_out, is_signed=is_signed, actor=actor)
-    return ExportReport(str(tree.root), counts, left_out, wanted.instance_id, is_signed)
+    return ExportReport(
+        str(tree.root),
+        counts,
+        left_out,
+        wanted.instance_id,
+        is_signed,
+    )
 
 
 def add_signposts(packing: ExportRun, wanted: ExportScope) -> None:
     """Write what a reader opens first, and last the signatures, which cover that too."""
     banner = render_document(wanted.head("banner"), render_banner(wanted))
     index = render_document(
-        wanted.head("index") | {"owner": wanted.owner.username}, render_index(packing.paths, now=wanted.now)
+        wanted.head("index") | {"owner": wanted.owner.username},
+        render_index(packing.paths, now=wanted.now),
     )
     packing.add("banner", OutFile("README.md", banner))
     limits = render_document(wanted.head("banner"), render_preferences_banner(wanted))
@@ -116,7 +135,12 @@ def add_signposts(packing: ExportRun, wanted: ExportScope) -> None:
 
 
 def record_export(
-    wanted: ExportScope, counts: Mapping[str, int], left_out: Mapping[str, int], *, is_signed: bool, actor: str
+    wanted: ExportScope,
+    counts: Mapping[str, int],
+    left_out: Mapping[str, int],
+    *,
+    is_signed: bool,
+    actor: str,
 ) -> None:
     """Record what left the store: how many files of which kind, and whether constraints were among them."""
     details = {
@@ -126,7 +150,13 @@ def record_export(
         "masked": wanted.is_masked,
         "constraints": wanted.include_constraints,
     }
-    record_audit(now=wanted.now, actor=actor, tool_call="bundle_exported", owner_id=wanted.owner.pk, details=details)
+    record_audit(
+        now=wanted.now,
+        actor=actor,
+        tool_call="bundle_exported",
+        owner_id=wanted.owner.pk,
+        details=details,
+    )
 
 
 def apply_import(
@@ -152,13 +182,29 @@ def apply_import(
     """
     shown, approves = PreviewPage(marks, may_be_stored=True), approve_hard_constraints
     if not marks:
-        options = {"approve_hard_constraints": approves, "by_operator": by_operator, "by_owner": by_owner}
-        plan = plan_import(owner=owner, bundle=bundle, now=now, most_files=0, **options)
+        options = {
+            "approve_hard_constraints": approves,
+            "by_operator": by_operator,
+            "by_owner": by_owner,
+        }
+        plan = plan_import(
+            owner=owner,
+            bundle=bundle,
+            now=now,
+            most_files=0,
+            **options,
+        )
         if plan.sha256 != plan_sha256:
             raise plan_changed(0)
         shown = PreviewPage(plan.marks)
     trust = load_trust(bundle, owner)
-    reading = new_reading(owner, now, approves=approves, by_operator=by_operator, by_owner=by_owner)
+    reading = new_reading(
+        owner,
+        now,
+        approves=approves,
+        by_operator=by_operator,
+        by_owner=by_owner,
+    )
     writing, done = Writing(owner, actor, now, run or secrets.token_hex(8), file), Tally()
     for part in list_parts(bundle):
         report_progress(claim, len(done.digests), shown.count)
@@ -197,11 +243,21 @@ def apply_part(part: Part, judged: Sequence[Judged], writing: Writing) -> None:
     added = {each.plan.path: details for each, details in zip(chosen, stored, strict=True)}
     acts: list[tuple[str, dict[str, object]]] = []
     for plan in (each.plan for each in judged if each.plan.verdict is not Verdict.KNOWN):
-        details = {"run": writing.run, "file": plan.path, "verdict": plan.verdict.value, "count": 0}
+        details = {
+            "run": writing.run,
+            "file": plan.path,
+            "verdict": plan.verdict.value,
+            "count": 0,
+        }
         details |= {"reason": plan.reason.value} if plan.reason else {}
         details |= {"constraint": True} if plan.is_constraint else {}
         acts.append((f"{AUDIT}.{plan.channel}", details | dict(added.get(plan.path, {}))))
-    record_audits(acts, now=writing.now, actor=writing.actor, owner_id=writing.owner.pk)
+    record_audits(
+        acts,
+        now=writing.now,
+        actor=writing.actor,
+        owner_id=writing.owner.pk,
+    )
     note_brought_in(
         owner=writing.owner,
         run=writing.run,

@@ -15,7 +15,12 @@ from minara_site.kernel.files.services import delete_file
 from minara_site.kernel.jobs.services import Claim
 
 
-def export(*, now: datetime, transfer_id: int, claim: Claim | None = None) -> dict[str, Any]:
+def export(
+    *,
+    now: datetime,
+    transfer_id: int,
+    claim: Claim | None = None,
+) -> dict[str, Any]:
     """Write an export and pack it."""
     transfer = find(transfer_id, Direction.EXPORT, TransferState.WAITING)
     if transfer is None:
@@ -58,13 +63,29 @@ def show(transfer: BundleTransfer, *, now: datetime, error: str = "") -> dict[st
     except Unavailable:
         raise
     except MinaraError as refusal:
-        end(transfer, TransferState.REFUSED, now=now, error=text_of(refusal, transfer))
+        end(
+            transfer,
+            TransferState.REFUSED,
+            now=now,
+            error=text_of(refusal, transfer),
+        )
         return {"refused": 1}
-    change(transfer, state=TransferState.SHOWN, plan=found.as_json(), plan_sha256=found.sha256, error=error[:500])
+    change(
+        transfer,
+        state=TransferState.SHOWN,
+        plan=found.as_json(),
+        plan_sha256=found.sha256,
+        error=error[:500],
+    )
     return dict(found.verdicts)
 
 
-def apply(*, now: datetime, transfer_id: int, claim: Claim | None = None) -> dict[str, Any]:
+def apply(
+    *,
+    now: datetime,
+    transfer_id: int,
+    claim: Claim | None = None,
+) -> dict[str, Any]:
     """Do exactly what was shown; when it is something else by now, show that instead."""
     transfer = find(transfer_id, Direction.IMPORT, TransferState.APPLYING)
     if transfer is None:
@@ -77,7 +98,12 @@ def apply(*, now: datetime, transfer_id: int, claim: Claim | None = None) -> dic
         except Conflict as conflict:
             return show(transfer, now=now, error=conflict.detail)
         except MinaraError as error:
-            end(transfer, TransferState.FAILED, now=now, error=text_of(error, transfer))
+            end(
+                transfer,
+                TransferState.FAILED,
+                now=now,
+                error=text_of(error, transfer),
+            )
             return {"failed": 1}
     end(transfer, TransferState.DONE, now=now, result=result)
     return dict(result["verdicts"])
@@ -91,19 +117,44 @@ def delete_expired(*, now: datetime) -> dict[str, Any]:
 def text_of(error: MinaraError, transfer: BundleTransfer) -> str:
     """Return what is wrong; an upload is called as its owner calls it."""
     folder, name = re.escape(str(upload_store.upload_folder())), re.escape(transfer.file_name)
-    return re.sub(f"(?:{folder}/[^/]+/)?{name}", lambda _found: transfer.given_name, error.detail)
+    return re.sub(
+        f"(?:{folder}/[^/]+/)?{name}",
+        lambda _found: transfer.given_name,
+        error.detail,
+    )
 
 
-def find(transfer_id: int, direction: Direction, state: TransferState) -> BundleTransfer | None:
+def find(
+    transfer_id: int,
+    direction: Direction,
+    state: TransferState,
+) -> BundleTransfer | None:
     """Return a transfer that still waits for this job."""
-    waiting = BundleTransfer.objects.filter(pk=transfer_id, direction=direction, state=state)
+    waiting = BundleTransfer.objects.filter(
+        pk=transfer_id,
+        direction=direction,
+        state=state,
+    )
     found: BundleTransfer | None = waiting.select_related("owner").first()
     return found
 
 
-def end(transfer: BundleTransfer, state: TransferState, *, now: datetime, error: str = "", **fields: Any) -> bool:
+def end(
+    transfer: BundleTransfer,
+    state: TransferState,
+    *,
+    now: datetime,
+    error: str = "",
+    **fields: Any,
+) -> bool:
     """End a transfer that nobody else ended."""
-    return change(transfer, state=state, error=error[:500], finished_at=now, **fields)
+    return change(
+        transfer,
+        state=state,
+        error=error[:500],
+        finished_at=now,
+        **fields,
+    )
 
 
 def change(transfer: BundleTransfer, **fields: Any) -> bool:

@@ -32,7 +32,12 @@ PROGRESS_EVERY = 500
 MAX_ENTRIES = 100_000  # a worker looks at them in about a minute
 
 
-def write_export(transfer: BundleTransfer, *, now: datetime, claim: Claim | None) -> tuple[StoredFile, dict[str, Any]]:
+def write_export(
+    transfer: BundleTransfer,
+    *,
+    now: datetime,
+    claim: Claim | None,
+) -> tuple[StoredFile, dict[str, Any]]:
     """Write the tree of an export and pack it; return the file and what is in it. Raises as `export_bundle`."""
     options = transfer.options
     with upload_store.workbench() as bench:
@@ -48,7 +53,11 @@ def write_export(transfer: BundleTransfer, *, now: datetime, claim: Claim | None
         )
         packed = bench / "export.zip"
         upload_store.pack(bench / "tree", packed)
-        stored = upload_store.store_packed(packed, now=now, expires_at=transfer.expires_at)
+        stored = upload_store.store_packed(
+            packed,
+            now=now,
+            expires_at=transfer.expires_at,
+        )
         return stored, {
             "files": dict(report.files),
             "left_out": dict(report.left_out),
@@ -64,7 +73,12 @@ def is_tree(transfer: BundleTransfer) -> bool:
 
 def is_by_operator(transfer: BundleTransfer) -> bool:
     """Say whether operators alone uploaded an import and asked for it to be applied, if anybody did yet."""
-    return all(map(is_operator, {transfer.actor, transfer.options.get("applied_by", transfer.actor)}))
+    return all(
+        map(
+            is_operator,
+            {transfer.actor, transfer.options.get("applied_by", transfer.actor)},
+        )
+    )
 
 
 def is_by_owner(transfer: BundleTransfer) -> bool:
@@ -89,9 +103,23 @@ def preview_transfer(transfer: BundleTransfer, *, now: datetime) -> Preview:
         return preview_tree(plan)
     with open_upload(transfer) as bundle:
         tally = Tally((str(transfer.owner_id), transfer.sha256, transfer.format))
-        for each in run_import(owner=transfer.owner, bundle=bundle, apply=False, now=now, actor=transfer.actor):
+        for each in run_import(
+            owner=transfer.owner,
+            bundle=bundle,
+            apply=False,
+            now=now,
+            actor=transfer.actor,
+        ):
             place = f"{each.file}:{each.place}" if each.place else each.file
-            tally.add(Row(place, SHOWN_AS[each.verdict], kind=each.kind, why=each.reason, text=each.text))
+            tally.add(
+                Row(
+                    place,
+                    SHOWN_AS[each.verdict],
+                    kind=each.kind,
+                    why=each.reason,
+                    text=each.text,
+                )
+            )
             if len(tally.letters) > MAX_ENTRIES:
                 problem = _("It holds more than %(most)d entries. Bring it in at a terminal, with minara import.")
                 raise Invalid(problem % {"most": MAX_ENTRIES})
@@ -117,7 +145,12 @@ def open_upload(transfer: BundleTransfer) -> Iterator[Bundle]:
         yield replace(open_bundle(bench, source_format), ignored=others)
 
 
-def apply_transfer(transfer: BundleTransfer, *, now: datetime, claim: Claim | None) -> dict[str, Any]:
+def apply_transfer(
+    transfer: BundleTransfer,
+    *,
+    now: datetime,
+    claim: Claim | None,
+) -> dict[str, Any]:
     """Do exactly what was shown; return what was done. Raises Conflict when it is something else by now."""
     if is_tree(transfer):
         return apply_tree(transfer, now=now, claim=claim)
@@ -134,7 +167,12 @@ def marks_of(transfer: BundleTransfer) -> str:
     return str((transfer.plan or {}).get("marks", ""))
 
 
-def apply_tree(transfer: BundleTransfer, *, now: datetime, claim: Claim | None) -> dict[str, Any]:
+def apply_tree(
+    transfer: BundleTransfer,
+    *,
+    now: datetime,
+    claim: Claim | None,
+) -> dict[str, Any]:
     """Apply our own tree; a worker that takes over from a dead one goes by the marks of what was shown."""
     with upload_store.opened(transfer.file_name) as path:
         report = apply_import(
@@ -151,10 +189,18 @@ def apply_tree(transfer: BundleTransfer, *, now: datetime, claim: Claim | None) 
             marks=marks_of(transfer) if is_taken_over(claim) else "",
             claim=claim,
         )
-    return {"verdicts": {verdict.value: count for verdict, count in report.verdicts.items()}, "run": report.run}
+    return {
+        "verdicts": {verdict.value: count for verdict, count in report.verdicts.items()},
+        "run": report.run,
+    }
 
 
-def apply_rows(transfer: BundleTransfer, *, now: datetime, claim: Claim | None) -> dict[str, Any]:
+def apply_rows(
+    transfer: BundleTransfer,
+    *,
+    now: datetime,
+    claim: Claim | None,
+) -> dict[str, Any]:
     """Apply the file of another product, slice by slice, and nothing in it that was not shown.
 
     A worker that takes over from a dead one finds rows stored already; the plan as a whole is compared before only.

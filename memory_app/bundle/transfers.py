@@ -35,11 +35,20 @@ TREE = "minara"  # the format of our own tree, and of the sources' database: the
 
 
 def start_export(
-    *, principal: Principal, owner: User, sign: bool, include_constraints: bool, now: datetime
+    *,
+    principal: Principal,
+    owner: User,
+    sign: bool,
+    include_constraints: bool,
+    now: datetime,
 ) -> BundleTransfer:
     """Ask a worker for an export; the file can be downloaded for a day. One for somebody else is never signed."""
     is_signed = sign and principal.owner.pk == owner.pk
-    options = {"sign": is_signed, "include_constraints": include_constraints, "language": get_language()}
+    options = {
+        "sign": is_signed,
+        "include_constraints": include_constraints,
+        "language": get_language(),
+    }
     with transaction.atomic():
         record = BundleTransfer.objects.create(
             owner=owner,
@@ -54,13 +63,23 @@ def start_export(
 
 
 def receive_upload(
-    *, principal: Principal, owner: User, source_format: str, given_name: str, chunks: Iterable[bytes], now: datetime
+    *,
+    principal: Principal,
+    owner: User,
+    source_format: str,
+    given_name: str,
+    chunks: Iterable[bytes],
+    now: datetime,
 ) -> BundleTransfer:
     """Keep an upload for a day and ask a worker what importing it would do.
 
     Raises Invalid for its size, and where as many as one person may have wait already.
     """
-    kept = BundleTransfer.objects.filter(actor=principal.actor, direction=Direction.IMPORT, expires_at__gt=now)
+    kept = BundleTransfer.objects.filter(
+        actor=principal.actor,
+        direction=Direction.IMPORT,
+        expires_at__gt=now,
+    )
     if kept.exclude(file_name="").count() >= MAX_UPLOADS:
         raise Invalid(_("Your uploads of the last day fill the room that they have. Try again later."))
     stored, is_zip = upload_store.store_upload(chunks, now=now, expires_at=now + KEPT)
@@ -70,7 +89,11 @@ def receive_upload(
                 owner=owner,
                 direction=Direction.IMPORT,
                 format=source_format,
-                options={"is_zip": is_zip, "approve": False, "language": get_language()},
+                options={
+                    "is_zip": is_zip,
+                    "approve": False,
+                    "language": get_language(),
+                },
                 actor=principal.actor,
                 given_name=given_name,
                 file_name=stored.name,
@@ -86,7 +109,11 @@ def receive_upload(
 
 
 def approve_constraints(
-    *, principal: Principal, transfer: BundleTransfer, plan_sha256: str, now: datetime
+    *,
+    principal: Principal,
+    transfer: BundleTransfer,
+    plan_sha256: str,
+    now: datetime,
 ) -> BundleTransfer:
     """Take their owner's word for the hard constraints of an import, and show what it would do then.
 
@@ -96,9 +123,20 @@ def approve_constraints(
     check_shown(transfer, plan_sha256, now=now)
     options = {**transfer.options, "approve": True, "approved_by": principal.actor}
     fields = {"options": options, "plan": None, "plan_sha256": "", "error": ""}
-    details = {"transfer": transfer.pk, "sha256": transfer.sha256, "plan_sha256": plan_sha256}
+    details = {
+        "transfer": transfer.pk,
+        "sha256": transfer.sha256,
+        "plan_sha256": plan_sha256,
+    }
     with transaction.atomic():
-        moved = move_on(transfer, PLAN_JOB, principal=principal, now=now, state=TransferState.WAITING, **fields)
+        moved = move_on(
+            transfer,
+            PLAN_JOB,
+            principal=principal,
+            now=now,
+            state=TransferState.WAITING,
+            **fields,
+        )
         record_audit(
             now=now,
             actor=principal.actor,
@@ -109,7 +147,13 @@ def approve_constraints(
     return moved
 
 
-def start_apply(*, principal: Principal, transfer: BundleTransfer, plan_sha256: str, now: datetime) -> BundleTransfer:
+def start_apply(
+    *,
+    principal: Principal,
+    transfer: BundleTransfer,
+    plan_sha256: str,
+    now: datetime,
+) -> BundleTransfer:
     """Ask a worker to do exactly what was shown; of two clicks one counts. Raises Refused, Conflict, Gone."""
     if transfer.options["approve"]:
         check_owner(principal, transfer)
@@ -118,7 +162,14 @@ def start_apply(*, principal: Principal, transfer: BundleTransfer, plan_sha256: 
     options = {**transfer.options, "applied_by": principal.actor, "run": run}
     fields = {"options": options, "error": "", "expires_at": now + KEPT}
     keep_file(transfer.file_name, until=now + KEPT)
-    return move_on(transfer, APPLY_JOB, principal=principal, now=now, state=TransferState.APPLYING, **fields)
+    return move_on(
+        transfer,
+        APPLY_JOB,
+        principal=principal,
+        now=now,
+        state=TransferState.APPLYING,
+        **fields,
+    )
 
 
 def check_owner(principal: Principal, transfer: BundleTransfer) -> None:
@@ -136,44 +187,94 @@ def check_shown(transfer: BundleTransfer, plan_sha256: str, *, now: datetime) ->
 
 
 def move_on(
-    transfer: BundleTransfer, job: str, *, principal: Principal, now: datetime, state: TransferState, **fields: Any
+    transfer: BundleTransfer,
+    job: str,
+    *,
+    principal: Principal,
+    now: datetime,
+    state: TransferState,
+    **fields: Any,
 ) -> BundleTransfer:
     """Leave the preview that this person saw for the next state, with the job that belongs to it. Raises Conflict."""
     with transaction.atomic():
         shown = BundleTransfer.objects.filter(
-            pk=transfer.pk, state=TransferState.SHOWN, plan_sha256=transfer.plan_sha256
+            pk=transfer.pk,
+            state=TransferState.SHOWN,
+            plan_sha256=transfer.plan_sha256,
         )
         if not shown.update(state=state, **fields):
             raise Conflict(_("This changed since you opened it: preview again."), code="moved_on")
-        return ask_for(BundleTransfer.objects.get(pk=transfer.pk), job, principal=principal, now=now)
+        return ask_for(
+            BundleTransfer.objects.get(pk=transfer.pk),
+            job,
+            principal=principal,
+            now=now,
+        )
 
 
-def ask_for(record: BundleTransfer, job: str, *, principal: Principal, now: datetime) -> BundleTransfer:
+def ask_for(
+    record: BundleTransfer,
+    job: str,
+    *,
+    principal: Principal,
+    now: datetime,
+) -> BundleTransfer:
     """Ask for the job of a transfer and remember its run. Needs a transaction."""
-    run = request_run(job, {"transfer_id": record.pk}, now=now, requested_by=principal.actor)
+    run = request_run(
+        job,
+        {"transfer_id": record.pk},
+        now=now,
+        requested_by=principal.actor,
+    )
     record.run_id = run.pk
     record.save(update_fields=["run_id"])
     return record
 
 
-def record_download(*, principal: Principal, transfer: BundleTransfer, now: datetime) -> None:
+def record_download(
+    *,
+    principal: Principal,
+    transfer: BundleTransfer,
+    now: datetime,
+) -> None:
     """Keep who took an export away."""
-    details = {"transfer": transfer.pk, "sha256": transfer.sha256, "size": transfer.size_bytes}
+    details = {
+        "transfer": transfer.pk,
+        "sha256": transfer.sha256,
+        "size": transfer.size_bytes,
+    }
     record_audit(
-        now=now, actor=principal.actor, tool_call="export_downloaded", owner_id=transfer.owner_id, details=details
+        now=now,
+        actor=principal.actor,
+        tool_call="export_downloaded",
+        owner_id=transfer.owner_id,
+        details=details,
     )
 
 
-def remove_file(*, principal: Principal, transfer: BundleTransfer, now: datetime) -> None:
+def remove_file(
+    *,
+    principal: Principal,
+    transfer: BundleTransfer,
+    now: datetime,
+) -> None:
     """Remove an export, or an upload with its preview, before its day is over. Raises Conflict."""
     with transaction.atomic():
-        mine = BundleTransfer.objects.filter(pk=transfer.pk, state=transfer.state, expires_at__gt=now)
+        mine = BundleTransfer.objects.filter(
+            pk=transfer.pk,
+            state=transfer.state,
+            expires_at__gt=now,
+        )
         is_read = bool(transfer.file_name) and transfer.state in {TransferState.WAITING, TransferState.APPLYING}
         if is_read or not mine.update(**last_word(transfer), plan=None, file_name="", expires_at=now):
             raise Conflict(_("A worker has it, or its file is gone already. Reload the page."), code="moved_on")
         details = {"transfer": transfer.pk, "sha256": transfer.sha256}
         record_audit(
-            now=now, actor=principal.actor, tool_call="transfer_removed", owner_id=transfer.owner_id, details=details
+            now=now,
+            actor=principal.actor,
+            tool_call="transfer_removed",
+            owner_id=transfer.owner_id,
+            details=details,
         )
         transaction.on_commit(partial(delete_file, transfer.file_name))
 
@@ -193,7 +294,10 @@ def delete_expired_transfers(*, now: datetime) -> dict[str, int]:
 
 def last_word(transfer: BundleTransfer) -> dict[str, Any]:
     """Return how a transfer ends whose day is over; one that stored something before it stopped says how much."""
-    state = EXPIRED_AS.get((Direction(transfer.direction), TransferState(transfer.state)), TransferState.EXPIRED)
+    state = EXPIRED_AS.get(
+        (Direction(transfer.direction), TransferState(transfer.state)),
+        TransferState.EXPIRED,
+    )
     run = transfer.options.get("run") if state != transfer.state else None
     stored = sum(count_ids(entry.details) for entry in entries_of(f"{IMPORT}{run}")) if run else 0
     if not stored:

@@ -134,7 +134,14 @@ def shown_fix(name: str, run: JobRun) -> FixView:
     ids, cost = str(found.pop(IDS, "")), str(found.pop(COST, ""))
     counts = [(count, words.get(what, what)) for what, count in found.items() if count]
     fix = fixes()[name]
-    return FixView(fix.label, fix.summary, counts, ids.split(", ") if ids else [], cost_sentence(cost), is_left(found))
+    return FixView(
+        fix.label,
+        fix.summary,
+        counts,
+        ids.split(", ") if ids else [],
+        cost_sentence(cost),
+        is_left(found),
+    )
 
 
 def count_labels(name: str, run: JobRun) -> dict[str, str | Promise]:

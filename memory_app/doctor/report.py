@@ -16,7 +16,10 @@ log = structlog.get_logger(__name__)
 def load_report(*, now: datetime, most: int | None = None) -> Report:
     """Return how everything is; `most` bounds the rows of each table that are read."""
     scope = ReportScope(now, most)
-    return Report(now, tuple(load_section(section, scope) for section in load("sections").values()))
+    return Report(
+        now,
+        tuple(load_section(section, scope) for section in load("sections").values()),
+    )
 
 
 def load_section(section: ReportSection, scope: ReportScope) -> Section:
@@ -24,7 +27,17 @@ def load_section(section: ReportSection, scope: ReportScope) -> Section:
     try:
         return section.load(scope)
     except (DatabaseError, InterfaceError) as error:
-        log.warning("doctor_section_failed", section=section.name, error=type(error).__name__)
+        log.warning(
+            "doctor_section_failed",
+            section=section.name,
+            error=type(error).__name__,
+        )
         hint = _("The database refused (%(error)s). Run: minara migrate") % {"error": type(error).__name__}
-        line = Line("readable", _("Readable"), words=_("no"), state=HealthState.BAD, hint=hint)
+        line = Line(
+            "readable",
+            _("Readable"),
+            words=_("no"),
+            state=HealthState.BAD,
+            hint=hint,
+        )
         return Section(section.name, section.name, (line,))

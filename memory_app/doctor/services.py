@@ -27,7 +27,11 @@ def choose_fixes(names: Iterable[str]) -> list[str]:
     if unknown := sorted(wanted - set(fixes())):
         known = {"name": unknown[0], "names": ", ".join(fixes())}
         problem = _("There is no fix %(name)s. Choose from: %(names)s.") % known
-        raise Invalid(problem, errors=(FieldError("only", problem),), code="unknown_fix")
+        raise Invalid(
+            problem,
+            errors=(FieldError("only", problem),),
+            code="unknown_fix",
+        )
     return [name for name in fixes() if name in wanted]
 
 
@@ -37,15 +41,30 @@ def dry_run_fixes(names: Sequence[str], *, claim: Claim | None = None) -> dict[s
 
 
 def apply_fixes(
-    names: Sequence[str], *, actor: str, now: datetime, claim: Claim | None = None
+    names: Sequence[str],
+    *,
+    actor: str,
+    now: datetime,
+    claim: Claim | None = None,
 ) -> dict[str, dict[str, int]]:
     """Carry the fixes out and return what each changed. Raises ProviderDown."""
     return {name: apply_fix(name, actor=actor, now=now, claim=claim) for name in names}
 
 
-def apply_fix(name: str, *, actor: str, now: datetime, claim: Claim | None = None) -> dict[str, int]:
+def apply_fix(
+    name: str,
+    *,
+    actor: str,
+    now: datetime,
+    claim: Claim | None = None,
+) -> dict[str, int]:
     """Carry one fix out, with its line in the audit log; return what it changed. Raises ProviderDown."""
-    audit = FixAudit(name, actor, claim.run_id if claim else uuid4().hex, now)
+    audit = FixAudit(
+        name,
+        actor,
+        claim.run_id if claim else uuid4().hex,
+        now,
+    )
     if claim and claim.attempt > 1:  # a run that is taken up again may have written the line
         audit.find(since=JobRun.objects.values_list("created_at", flat=True).get(pk=claim.run_id))
     done = fixes()[name].apply(audit, claim)
@@ -54,7 +73,17 @@ def apply_fix(name: str, *, actor: str, now: datetime, claim: Claim | None = Non
     return done
 
 
-def ask_for_fixes(*, principal: Principal, names: Sequence[str], apply: bool, now: datetime) -> JobRun:
+def ask_for_fixes(
+    *,
+    principal: Principal,
+    names: Sequence[str],
+    apply: bool,
+    now: datetime,
+) -> JobRun:
     """Ask for a run that looks what the fixes would do or, with `apply`, does it."""
-    arguments: dict[str, Any] = {"names": list(names), "apply": apply, "actor": principal.actor}
+    arguments: dict[str, Any] = {
+        "names": list(names),
+        "apply": apply,
+        "actor": principal.actor,
+    }
     return request_run(FIX, arguments, now=now, requested_by=principal.actor)

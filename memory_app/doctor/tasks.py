@@ -9,7 +9,12 @@ from minara_site.kernel.jobs.services import DROPPED, Claim
 
 
 def run_fixes(
-    *, names: list[str], apply: bool, actor: str, now: datetime, claim: Claim | None = None
+    *,
+    names: list[str],
+    apply: bool,
+    actor: str,
+    now: datetime,
+    claim: Claim | None = None,
 ) -> dict[str, Any]:
     """Look or repair; a run that died and is taken up again does what is left and writes no second audit line."""
     chosen = choose_fixes(names)

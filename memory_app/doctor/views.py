@@ -29,7 +29,12 @@ def show(request: PageRequest) -> HttpResponse:
     return render_report(request)
 
 
-def render_report(request: PageRequest, *, problem: str = "", status: HTTPStatus = HTTPStatus.OK) -> HttpResponse:
+def render_report(
+    request: PageRequest,
+    *,
+    problem: str = "",
+    status: HTTPStatus = HTTPStatus.OK,
+) -> HttpResponse:
     """Answer the page."""
     report = load_report(now=timezone.now(), most=MAX_ON_A_PAGE)
     context = {
@@ -51,7 +56,12 @@ def shown_section(section: Section) -> dict[str, object]:
     for line in section.lines:
         found = str(line.words) if line.count is None else total_label(RowCount(line.count, line.is_exact))
         lines.append((line, found, TONES[line.state]))
-    return {"section": section, "words": STATE_WORDS[section.state], "tone": TONES[section.state], "lines": lines}
+    return {
+        "section": section,
+        "words": STATE_WORDS[section.state],
+        "tone": TONES[section.state],
+        "lines": lines,
+    }
 
 
 @page(Act.DOCTOR)
@@ -68,8 +78,17 @@ def look(request: PageRequest) -> HttpResponse:
     try:
         names = choose_fixes(request.POST.getlist("only"))
     except Invalid as refusal:
-        return render_report(request, problem=refusal.detail, status=HTTPStatus.UNPROCESSABLE_ENTITY)
-    made = ask_for_fixes(principal=request.principal, names=names, apply=False, now=timezone.now())
+        return render_report(
+            request,
+            problem=refusal.detail,
+            status=HTTPStatus.UNPROCESSABLE_ENTITY,
+        )
+    made = ask_for_fixes(
+        principal=request.principal,
+        names=names,
+        apply=False,
+        now=timezone.now(),
+    )
     return see_other("doctor:run", made.pk)
 
 
@@ -77,9 +96,18 @@ def look(request: PageRequest) -> HttpResponse:
 def run(request: PageRequest, fix_run_id: int) -> HttpResponse:
     """Show what a dry run saw or a repair did; while it works, how far it is."""
     shown = shown_run(get_fix_run(fix_run_id))
-    context = {"title": f"{shown.title} {fix_run_id}", "shown": shown, "has_worker": is_worker_seen(now=timezone.now())}
+    context = {
+        "title": f"{shown.title} {fix_run_id}",
+        "shown": shown,
+        "has_worker": is_worker_seen(now=timezone.now()),
+    }
     template = "memory_app/doctor/run.html"
-    response = render_page(request, template, context, fragment="memory_app/doctor/_progress.html")
+    response = render_page(
+        request,
+        template,
+        context,
+        fragment="memory_app/doctor/_progress.html",
+    )
     if wants_fragment(request) and not shown.is_under_way:
         response["HX-Refresh"] = "true"
     return response
@@ -92,5 +120,10 @@ def apply(request: PageRequest, fix_run_id: int) -> HttpResponse:
     if seen.is_applied or not seen.is_done:
         raise Conflict(_("Look first what would be done; then apply that."))
     names = choose_fixes(seen.run.arguments["names"])
-    made = ask_for_fixes(principal=request.principal, names=names, apply=True, now=timezone.now())
+    made = ask_for_fixes(
+        principal=request.principal,
+        names=names,
+        apply=True,
+        now=timezone.now(),
+    )
     return see_other("doctor:run", made.pk)

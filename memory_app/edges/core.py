@@ -70,7 +70,11 @@ class Edge:
     key: str
 
 
-def extract_edges(content: str, scenario_id: str = "", tickers: Iterable[str] = ()) -> tuple[Edge, ...]:
+def extract_edges(
+    content: str,
+    scenario_id: str = "",
+    tickers: Iterable[str] = (),
+) -> tuple[Edge, ...]:
     """Return at most `MAX_EDGES_PER_CONTENT` edges, each once, the strong ones first, then by first mention.
 
     `tickers` are those that its writer declared: the memory mentions them, whether its content does or not.
@@ -80,11 +84,22 @@ def extract_edges(content: str, scenario_id: str = "", tickers: Iterable[str] = 
     edges += entity_edges(content, mentions, tickers)
     keys = dict.fromkeys(each.entity.key for each in mentions if each.entity.kind is EntityKind.TICKER)
     pairs = combinations(list(keys)[:MAX_PAIRED_TICKERS], 2)
-    edges += [Edge(EdgeType.CO_OCCURS_WITH, NodeKind.PAIR, pair_key(*pair)) for pair in pairs]
+    edges += [
+        Edge(
+            EdgeType.CO_OCCURS_WITH,
+            NodeKind.PAIR,
+            pair_key(*pair),
+        )
+        for pair in pairs
+    ]
     return tuple(sorted(edges, key=lambda edge: RANK.index(edge.edge_type))[:MAX_EDGES_PER_CONTENT])
 
 
-def entity_edges(content: str, mentions: Sequence[Mention], tickers: Iterable[str]) -> Iterator[Edge]:
+def entity_edges(
+    content: str,
+    mentions: Sequence[Mention],
+    tickers: Iterable[str],
+) -> Iterator[Edge]:
     """Yield for each entity what verbs say of it, or that it is mentioned."""
     verbs: defaultdict[Entity, set[str]] = defaultdict(set)
     for mention, said in zip(mentions, bind_verbs(content, mentions), strict=True):
@@ -111,7 +126,11 @@ def parse_entity(text: str) -> tuple[NodeKind, str] | None:
     if colon and kind in PARSERS:
         return parsed(NodeKind(kind), key)
     is_chain = wanted.casefold() in CHAIN_OF and normalise_asset(wanted) not in TICKERS
-    likely = (NodeKind.PAIR, NodeKind.ADDRESS, NodeKind.CHAIN if is_chain else NodeKind.TICKER)
+    likely = (
+        NodeKind.PAIR,
+        NodeKind.ADDRESS,
+        NodeKind.CHAIN if is_chain else NodeKind.TICKER,
+    )
     return next(filter(None, (parsed(kind, wanted) for kind in likely)), None)
 
 

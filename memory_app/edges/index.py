@@ -82,5 +82,8 @@ def edge_rows(row: Linkable) -> Iterable[Row]:
 def find_rows(rows: Sequence[Linkable], *, using: str) -> dict[Row, int]:
     """Return the edges of these rows of one table that stand, with their ids. One query."""
     table = rows[0].src_table if rows else SourceTable.MEMORIES
-    edges = MemoryEdge.objects.using(using).filter(src_table=table, src_id__in=[row.pk for row in rows])
+    edges = MemoryEdge.objects.using(using).filter(
+        src_table=table,
+        src_id__in=[row.pk for row in rows],
+    )
     return {edge[1:]: edge[0] for edge in edges.values_list("pk", *COLUMNS)}

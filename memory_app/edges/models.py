@@ -31,7 +31,8 @@ class MemoryEdge(models.Model):
         db_table = "memory_edges"
         constraints: ClassVar = [
             models.UniqueConstraint(
-                fields=["src_table", "src_id", "dst_entity_kind", "dst_entity_key", "edge_type"], name="one_memory_edge"
+                fields=["src_table", "src_id", "dst_entity_kind", "dst_entity_key", "edge_type"],
+                name="one_memory_edge",
             ),
             models.CheckConstraint(condition=Q(src_table__in=list(SourceTable)), name="memory_edge_table_known"),
             models.CheckConstraint(condition=Q(dst_entity_kind__in=list(NodeKind)), name="memory_edge_kind_known"),

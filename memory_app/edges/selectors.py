@@ -35,7 +35,10 @@ def open_node(text: str) -> Node | None:
 def list_edges_of(row: Linkable) -> list[MemoryEdge]:
     """Return the edges of one row, the strong ones first; the extractor keeps at most 20."""
     edges = MemoryEdge.objects.filter(src_table=row.src_table, src_id=row.pk)
-    return sorted(edges, key=lambda edge: (RANK.index(EdgeType(edge.edge_type)), edge.pk))
+    return sorted(
+        edges,
+        key=lambda edge: (RANK.index(EdgeType(edge.edge_type)), edge.pk),
+    )
 
 
 def node_of(edge: MemoryEdge) -> Node:

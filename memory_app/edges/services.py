@@ -17,7 +17,11 @@ def replay_edges(*, now: datetime, claim: Claim | None = None) -> dict[str, int]
     In slices, each its own transaction, so that a writer waits for one slice at most. A replay of a replay writes
     nothing.
     """
-    counts = {**{table.counted: 0 for table in derived_tables()}, "added": 0, "removed": 0}
+    counts = {
+        **{table.counted: 0 for table in derived_tables()},
+        "added": 0,
+        "removed": 0,
+    }
     for table, ids in slices(claim):
         with transaction.atomic():
             rows = list(table.rows.select_for_update(of=("self",)).filter(pk__in=ids).order_by("pk"))

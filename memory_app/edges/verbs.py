@@ -135,10 +135,19 @@ def find_verbs(text: str) -> Iterator[Verb]:
         matches = merge(matches, _CHINESE.finditer(text), key=re.Match.start)
     for match in matches:
         name, _mark, side = (match.lastgroup or "").partition("_")
-        yield Verb(match.start(), match.end(), name, is_either=side != "next")
+        yield Verb(
+            match.start(),
+            match.end(),
+            name,
+            is_either=side != "next",
+        )
 
 
-def cut_clauses(text: str, mentions: Sequence[Mention], verbs: Sequence[Verb]) -> Iterator[Clause]:
+def cut_clauses(
+    text: str,
+    mentions: Sequence[Mention],
+    verbs: Sequence[Verb],
+) -> Iterator[Clause]:
     """Yield the clauses with their verbs and mentions; a negated verb loses its name.
 
     A negation reaches over an "and" up to the first entity, "do not buy and hold DOGE", a condition to the end of its
@@ -149,7 +158,11 @@ def cut_clauses(text: str, mentions: Sequence[Mention], verbs: Sequence[Verb]) -
     for mark_start, mark_end, mark in find_marks(text):
         next_verb = skip_before(mark_start, verbs, first_verb)
         next_place = skip_before(mark_start, mentions, first_place)
-        clause = Clause(start, verbs[first_verb:next_verb], range(first_place, next_place))
+        clause = Clause(
+            start,
+            verbs[first_verb:next_verb],
+            range(first_place, next_place),
+        )
         for verb in clause.verbs:
             if is_condition or _NEGATION.search(text, max(reach, verb.start - NEGATION_CHARS), verb.start):
                 verb.name = None
@@ -174,7 +187,12 @@ def skip_before(end: int, items: Sequence[Verb] | Sequence[Mention], first: int)
     return first
 
 
-def bind_clause(text: str, clause: Clause, mentions: Sequence[Mention], said: list[set[str]]) -> None:
+def bind_clause(
+    text: str,
+    clause: Clause,
+    mentions: Sequence[Mention],
+    said: list[set[str]],
+) -> None:
     """Give each verb of a clause its objects: the list that follows, else the one before; a trade takes all."""
     slots = cut_slots(clause, mentions)
     for number, verb in enumerate(clause.verbs):
@@ -200,17 +218,30 @@ def cut_slots(clause: Clause, mentions: Sequence[Mention]) -> list[list[int]]:
     return slots
 
 
-def first_list(text: str, places: Sequence[int], mentions: Sequence[Mention]) -> list[int]:
+def first_list(
+    text: str,
+    places: Sequence[int],
+    mentions: Sequence[Mention],
+) -> list[int]:
     """Return the first of the places and those that belong to one list with it."""
     chosen = list(places[:1])
     for one, other in pairwise(places):
-        if not is_list(text, mentions[min(one, other)], mentions[max(one, other)]):
+        if not is_list(
+            text,
+            mentions[min(one, other)],
+            mentions[max(one, other)],
+        ):
             break
         chosen.append(other)
     return chosen
 
 
-def share_in_lists(text: str, clauses: Sequence[Clause], mentions: Sequence[Mention], said: list[set[str]]) -> None:
+def share_in_lists(
+    text: str,
+    clauses: Sequence[Clause],
+    mentions: Sequence[Mention],
+    said: list[set[str]],
+) -> None:
     """Let entities in clauses without a verb share what is said of the list which they are in."""
     idle = [place for clause in clauses if not clause.verbs for place in clause.places]
     for place in idle:

@@ -77,14 +77,31 @@ def embed_batch(
     try:
         vectors = embed_texts(provider, list(texts.values()))
     except ProviderDown:
-        store(outcomes | outcomes_of(texts, [None] * len(texts)), source, label=provider.label, now=now, also=also)
+        store(
+            outcomes | outcomes_of(texts, [None] * len(texts)),
+            source,
+            label=provider.label,
+            now=now,
+            also=also,
+        )
         raise
     if answered := [vector for vector in vectors if vector is not None]:
         note_dimensions(provider.label, answered[0])
-    return store(outcomes | outcomes_of(texts, vectors), source, label=provider.label, now=now, also=also)
+    return store(
+        outcomes | outcomes_of(texts, vectors),
+        source,
+        label=provider.label,
+        now=now,
+        also=also,
+    )
 
 
-def decide_alone(rows: Sequence[Any], source: DerivedTable, *, label: str) -> dict[int, Outcome]:
+def decide_alone(
+    rows: Sequence[Any],
+    source: DerivedTable,
+    *,
+    label: str,
+) -> dict[int, Outcome]:
     """Return what needs no provider: texts that are skipped, and those whose stored vector is right."""
     refused = source.find_refused(rows)
     stored = vectors_of([row.pk for row in rows], source).filter(model=label)
@@ -105,7 +122,11 @@ def outcomes_of(texts: Mapping[int, str], vectors: Sequence[Vector | None]) -> d
     """Return each text with what the provider gave for it."""
     pairs = zip(texts.items(), vectors, strict=True)
     return {
-        pk: Outcome(text, EmbeddingState.FAILED if vector is None else EmbeddingState.EMBEDDED, vector)
+        pk: Outcome(
+            text,
+            EmbeddingState.FAILED if vector is None else EmbeddingState.EMBEDDED,
+            vector,
+        )
         for (pk, text), vector in pairs
     }
 
@@ -161,7 +182,12 @@ def store(
 
 
 def replace_vectors(
-    rows: Iterable[Any], outcomes: Mapping[int, Outcome], source: DerivedTable, *, label: str, now: datetime
+    rows: Iterable[Any],
+    outcomes: Mapping[int, Outcome],
+    source: DerivedTable,
+    *,
+    label: str,
+    now: datetime,
 ) -> None:
     """Insert the new vectors in place of older ones, under new ids; what is skipped keeps none."""
     stored, vectors, replaced = [], [], []
@@ -184,7 +210,11 @@ def replace_vectors(
                 )
             )
     vectors_of(replaced, source).delete()
-    pgvector.fill(MemoryVector.objects.bulk_create(stored), vectors, using=DEFAULT_DB_ALIAS)
+    pgvector.fill(
+        MemoryVector.objects.bulk_create(stored),
+        vectors,
+        using=DEFAULT_DB_ALIAS,
+    )
 
 
 def drop_unneeded(ids: Sequence[int], source: DerivedTable) -> None:

@@ -65,12 +65,25 @@ def unpack(blobs: Sequence[bytes | memoryview], *, dimensions: int) -> Vector:
     return rows
 
 
-def nearest_of(ids: Sequence[int] | NDArray[np.int64], matrix: Vector, query: Vector, limit: int) -> dict[int, float]:
+def nearest_of(
+    ids: Sequence[int] | NDArray[np.int64],
+    matrix: Vector,
+    query: Vector,
+    limit: int,
+) -> dict[int, float]:
     """Return the cosines, -1 to 1, of the memories nearest to the query, best first, ties by id, at most `limit`."""
-    return nearest_of_slices([(np.asarray(ids, dtype=np.int64), matrix)], query, limit)
+    return nearest_of_slices(
+        [(np.asarray(ids, dtype=np.int64), matrix)],
+        query,
+        limit,
+    )
 
 
-def nearest_of_slices(slices: Iterable[Slice], query: Vector, limit: int) -> dict[int, float]:
+def nearest_of_slices(
+    slices: Iterable[Slice],
+    query: Vector,
+    limit: int,
+) -> dict[int, float]:
     """Return the nearest of all slices, as `nearest_of` would of one matrix; holds one slice at a time."""
     best_ids, best = np.empty(0, np.int64), np.empty(0, np.float32)
     for ids, rows in slices:
@@ -86,5 +99,8 @@ def cosines_of(rows: Vector, query: Vector) -> Vector:
     The product takes one thread: BLAS takes all, and on a busy machine waits for the last of them ten times longer
     than it works.
     """
-    cosines: Vector = np.round(np.clip(np.einsum("ij,j->i", rows, query), -1, 1), 6)
+    cosines: Vector = np.round(
+        np.clip(np.einsum("ij,j->i", rows, query), -1, 1),
+        6,
+    )
     return cosines

@@ -32,10 +32,19 @@ class MemoryVector(models.Model):
         db_table = "memory_vectors"
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["kind", "object_id"], name="one_memory_vector"),
-            models.CheckConstraint(condition=Q(kind__in=list(Kind)), name="memory_vector_kind_known"),
-            models.CheckConstraint(condition=Q(dimensions__gt=0), name="memory_vector_has_dimensions"),
+            models.CheckConstraint(
+                condition=Q(kind__in=list(Kind)),
+                name="memory_vector_kind_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(dimensions__gt=0),
+                name="memory_vector_has_dimensions",
+            ),
         ]
         indexes: ClassVar = [
-            models.Index(fields=["owner", "model", "kind", "id"], name="memory_vectors_owner"),
+            models.Index(
+                fields=["owner", "model", "kind", "id"],
+                name="memory_vectors_owner",
+            ),
             models.Index(fields=["kind", "model", "object_id"], name="memory_vectors_model"),
         ]

@@ -73,14 +73,26 @@ def is_true(connection: BaseDatabaseWrapper, question: str) -> bool:
         return bool(cursor.fetchone()[0])
 
 
-def fill(rows: Sequence[MemoryVector], vectors: Sequence[Vector], *, using: str) -> None:
+def fill(
+    rows: Sequence[MemoryVector],
+    vectors: Sequence[Vector],
+    *,
+    using: str,
+) -> None:
     """Give stored rows their column, in the caller's transaction."""
     if rows and compares(using):
         with connections[using].cursor() as cursor:
-            cursor.execute(FILL, [[row.pk for row in rows], list(map(as_text, vectors))])
+            cursor.execute(
+                FILL,
+                [[row.pk for row in rows], list(map(as_text, vectors))],
+            )
 
 
-def find_nearest_here(vectors: "QuerySet[Any]", query: Vector, limit: int) -> dict[int, float] | None:
+def find_nearest_here(
+    vectors: "QuerySet[Any]",
+    query: Vector,
+    limit: int,
+) -> dict[int, float] | None:
     """Return what `nearest_of` returns of these vectors, all of the query's length. One query.
 
     None where one of them has no column yet.

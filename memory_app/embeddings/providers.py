@@ -25,21 +25,42 @@ def current_provider() -> EmbeddingProvider | None:
     """Return the provider of the settings, None when it is `disabled`."""
     config = settings.MINARA
     return make_provider(
-        config.embedding_provider, config.embedding_model, config.embedding_base_url, config.embedding_api_key
+        config.embedding_provider,
+        config.embedding_model,
+        config.embedding_base_url,
+        config.embedding_api_key,
     )
 
 
 @lru_cache(maxsize=4)
-def make_provider(name: Name, model: str, base_url: str, key: str) -> EmbeddingProvider | None:
+def make_provider(
+    name: Name,
+    model: str,
+    base_url: str,
+    key: str,
+) -> EmbeddingProvider | None:
     """Return the provider that these values describe."""
     match name:
         case Name.LOCAL:
             return LocalProvider(model or MODEL)
         case Name.OPENAI:
             url, model = base_url or OPENAI_URL, model or OPENAI_MODEL
-            return HttpProvider("openai", model, url.rstrip("/"), key, PLAIN, PLAIN)
+            return HttpProvider(
+                "openai",
+                model,
+                url.rstrip("/"),
+                key,
+                PLAIN,
+                PLAIN,
+            )
         case Name.VOYAGE:
             url, model = base_url or VOYAGE_URL, model or VOYAGE_MODEL
             ways = {"input_type": "document"}, {"input_type": "query"}
-            return HttpProvider("voyage", model, url.rstrip("/"), key, *ways)
+            return HttpProvider(
+                "voyage",
+                model,
+                url.rstrip("/"),
+                key,
+                *ways,
+            )
     return None

@@ -59,7 +59,10 @@ class Overview:
     @property
     def under_way(self) -> JobRun | None:
         """The backfill that waits or runs."""
-        return next((run for run in self.runs if run.job == BACKFILL and run.finished_at is None), None)
+        return next(
+            (run for run in self.runs if run.job == BACKFILL and run.finished_at is None),
+            None,
+        )
 
 
 def load_overview() -> Overview:
@@ -73,7 +76,13 @@ def load_overview() -> Overview:
     runs = JobRun.objects.filter(Q(pk__in=embedding) | Q(pk__in=backfills)).order_by("-created_at", "-pk")
     by_source = count_states_by_source()
     is_down = bool(label and cache.get(down_mark(label)))
-    return Overview(label, is_down, add_states(by_source.values()), by_source[Kind.ROLE_MEMORY], list(runs))
+    return Overview(
+        label,
+        is_down,
+        add_states(by_source.values()),
+        by_source[Kind.ROLE_MEMORY],
+        list(runs),
+    )
 
 
 def embed_query(text: str) -> Vector | None:
@@ -130,7 +139,12 @@ def dimensions_mark(label: str) -> str:
 
 
 def find_nearest(
-    *, owner_id: int, query: Vector, limit: int, live_only: bool = True, using: str = "default"
+    *,
+    owner_id: int,
+    query: Vector,
+    limit: int,
+    live_only: bool = True,
+    using: str = "default",
 ) -> dict[int, float]:
     """Return the cosines of this owner's nearest memories, best first, ties by id: exact, by today's model.
 
@@ -141,11 +155,19 @@ def find_nearest(
     provider = current_provider()
     if provider is None or limit < 1:
         return {}
-    vectors = MemoryVector.objects.using(using).filter(owner_id=owner_id, model=provider.label, kind=Kind.MEMORY)
+    vectors = MemoryVector.objects.using(using).filter(
+        owner_id=owner_id,
+        model=provider.label,
+        kind=Kind.MEMORY,
+    )
     live = Memory.objects.using(using).live().order_by().values_list("pk", flat=True) if live_only else None
     most = limit * LOOKED_AT
     if pgvector.compares(using):
-        near = pgvector.find_nearest_here(vectors.filter(dimensions=query.size), query, most)
+        near = pgvector.find_nearest_here(
+            vectors.filter(dimensions=query.size),
+            query,
+            most,
+        )
         if near is not None:
             is_all = len(near) < most
             kept = near if live is None else only_live(near, live, owner_id, is_all=is_all)
@@ -155,18 +177,33 @@ def find_nearest(
     if found is None:
         wanted = vectors if live is None else vectors.filter(object_id__in=live.filter(owner_id=owner_id))
         rows = read_rows(wanted.filter(dimensions=query.size), query.size)
-        return nearest_of_slices((slice_of(each, query.size) for each in rows), query, limit)
+        return nearest_of_slices(
+            (slice_of(each, query.size) for each in rows),
+            query,
+            limit,
+        )
     if live is None:
         return nearest_of(found.ids, found.rows, query, limit)
     if most < len(found.ids):
-        kept = only_live(nearest_of(found.ids, found.rows, query, most), live, owner_id, is_all=False)
+        kept = only_live(
+            nearest_of(found.ids, found.rows, query, most),
+            live,
+            owner_id,
+            is_all=False,
+        )
         if len(kept) >= limit:
             return dict(islice(kept.items(), limit))
     found = only_ids(found, list(live.filter(owner_id=owner_id)))
     return nearest_of(found.ids, found.rows, query, limit)
 
 
-def only_live(near: Mapping[int, float], live: "QuerySet[Any]", owner_id: int, *, is_all: bool) -> dict[int, float]:
+def only_live(
+    near: Mapping[int, float],
+    live: "QuerySet[Any]",
+    owner_id: int,
+    *,
+    is_all: bool,
+) -> dict[int, float]:
     """Return what of these is live, in the same order; `is_all` says that the owner has no others. One query."""
     if is_all:
         alive = set(live.filter(owner_id=owner_id))
@@ -182,13 +219,21 @@ def has_vectors(owner_id: int) -> bool:
     return bool(MemoryVector.objects.filter(owner_id=owner_id, model=label, kind=Kind.MEMORY).exists())
 
 
-def load_matrix(vectors: "QuerySet[Any]", dimensions: int, key: tuple[Any, ...]) -> Matrix | None:
+def load_matrix(
+    vectors: "QuerySet[Any]",
+    dimensions: int,
+    key: tuple[Any, ...],
+) -> Matrix | None:
     """Return the vectors of this length as one matrix, read again only when another process or this one changed them.
 
     Number, newest and sum of the ids are their version, because a vector is never changed in place. None where they
     are too many to keep.
     """
-    version = vectors.aggregate(rows=Count("pk"), newest=Max("pk"), total=Sum("pk"))
+    version = vectors.aggregate(
+        rows=Count("pk"),
+        newest=Max("pk"),
+        total=Sum("pk"),
+    )
     if not fits(version["rows"] * dimensions * STORED.itemsize):
         return None
     key = (*key, dimensions, *version.values())
@@ -219,7 +264,10 @@ def outdated(label: str, source: DerivedTable) -> "list[QuerySet[Any]]":
     rows of a table are looked at, which a backfill reaches last.
     """
     vectors = MemoryVector.objects.filter(kind=source.kind)
-    found: list[QuerySet[Any]] = [vectors.filter(model__lt=label), vectors.filter(model__gt=label)]
+    found: list[QuerySet[Any]] = [
+        vectors.filter(model__lt=label),
+        vectors.filter(model__gt=label),
+    ]
     if dimensions := known_dimensions(label):
         last = vectors.filter(model=label).order_by("-object_id").values("pk")[:MAX_COUNTED]
         found.append(vectors.filter(pk__in=last).exclude(dimensions=dimensions))
@@ -232,7 +280,10 @@ def count_work(label: str, *, failed: bool, most: int = MAX_COUNTED) -> int:
     for source in derived_tables():
         rows.append(source.to_embed.filter(embedding_state=EmbeddingState.PENDING))
         if failed:
-            rows += [source.to_embed.filter(embedding_state=EmbeddingState.FAILED), *outdated(label, source)]
+            rows += [
+                source.to_embed.filter(embedding_state=EmbeddingState.FAILED),
+                *outdated(label, source),
+            ]
     return sum(count.number for count in count_each(*rows, limit=most))
 
 
@@ -252,7 +303,10 @@ def count_states_by_source(most: int = MAX_COUNTED) -> dict[Kind, dict[str, RowC
     return {
         source.kind: {
             **{state.value: next(counts) for state in EmbeddingState},
-            "outdated": add_counts([next(counts) for _vectors in old[source.kind]], most=most),
+            "outdated": add_counts(
+                [next(counts) for _vectors in old[source.kind]],
+                most=most,
+            ),
         }
         for source in derived_tables()
     }

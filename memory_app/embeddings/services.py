@@ -36,12 +36,22 @@ Batch = tuple[DerivedTable, list[int]]
 log = structlog.get_logger(__name__)
 
 
-def embed_pending(*, now: datetime, claim: Claim | None = None, limit: int | None = None) -> dict[str, Any]:
+def embed_pending(
+    *,
+    now: datetime,
+    claim: Claim | None = None,
+    limit: int | None = None,
+) -> dict[str, Any]:
     """Embed what is pending. Returns and raises what `backfill_embeddings` does."""
     return run(EMBED, now=now, claim=claim, limit=limit)
 
 
-def backfill_embeddings(*, now: datetime, claim: Claim | None = None, limit: int | None = None) -> dict[str, Any]:
+def backfill_embeddings(
+    *,
+    now: datetime,
+    claim: Claim | None = None,
+    limit: int | None = None,
+) -> dict[str, Any]:
     """Embed what is pending, failed or out of date; return how many were embedded, skipped, failed, changed.
 
     `changed` got another text meanwhile and wait for the next run. With the provider disabled nothing is done, nor
@@ -52,7 +62,13 @@ def backfill_embeddings(*, now: datetime, claim: Claim | None = None, limit: int
     return run(BACKFILL, now=now, claim=claim, limit=limit)
 
 
-def run(job: str, *, now: datetime, claim: Claim | None, limit: int | None) -> dict[str, Any]:
+def run(
+    job: str,
+    *,
+    now: datetime,
+    claim: Claim | None,
+    limit: int | None,
+) -> dict[str, Any]:
     """Embed batch by batch until nothing waits, the limit is reached or the time is over."""
     counts, provider, is_continued = Counts(), current_provider(), False
     if provider is None:
@@ -111,7 +127,11 @@ def state_batches(state: EmbeddingState, size: int) -> Iterator[Batch]:
             last = ids[-1]
 
 
-def outdated_batches(source: DerivedTable, label: str, size: int) -> Iterator[list[int]]:
+def outdated_batches(
+    source: DerivedTable,
+    label: str,
+    size: int,
+) -> Iterator[list[int]]:
     """Yield the rows whose vector is of another model, or of another length than this model's answers are now.
 
     Each once, along the index; the vector is dropped where none is needed.
@@ -139,11 +159,21 @@ def start_backfill(*, principal: Principal, now: datetime) -> tuple[JobRun, bool
             return waiting, False
         made = request_run(BACKFILL, {}, now=now, requested_by=principal.actor)
         details = {"run": made.pk, "job": BACKFILL}
-        record_audit(now=now, actor=principal.actor, tool_call="job_requested", details=details)
+        record_audit(
+            now=now,
+            actor=principal.actor,
+            tool_call="job_requested",
+            details=details,
+        )
     return made, True
 
 
-def request_embedding(ids: tuple[int, ...], *, now: datetime, kind: Kind = Kind.MEMORY) -> bool:
+def request_embedding(
+    ids: tuple[int, ...],
+    *,
+    now: datetime,
+    kind: Kind = Kind.MEMORY,
+) -> bool:
     """Ask for a run at the next tick when one of these rows waits for its vector; say whether it was asked for.
 
     One run that is to come is enough for all that is written until then. What is missed here, the schedule finds.

@@ -51,5 +51,9 @@ def open_cursor(connection: BaseDatabaseWrapper) -> Iterator[Any]:
 
 def slice_of(rows: Sequence[Row], dimensions: int) -> Slice:
     """Return stored vectors of one length with their ids."""
-    ids = np.fromiter((object_id for object_id, _blob in rows), dtype=np.int64, count=len(rows))
+    ids = np.fromiter(
+        (object_id for object_id, _blob in rows),
+        dtype=np.int64,
+        count=len(rows),
+    )
     return ids, unpack([blob for _object_id, blob in rows], dimensions=dimensions)

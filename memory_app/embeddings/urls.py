@@ -6,4 +6,7 @@ from memory_app.embeddings import views
 
 app_name = "embeddings"
 
-urlpatterns = [path("", views.embeddings, name="page"), path("backfill/", views.backfill, name="backfill")]
+urlpatterns = [
+    path("", views.embeddings, name="page"),
+    path("backfill/", views.backfill, name="backfill"),
+]

@@ -51,11 +51,19 @@ def backfill(request: PageRequest) -> HttpResponse:
         _run, is_new = services.start_backfill(principal=request.principal, now=timezone.now())
     except Conflict as conflict:
         return show(request, {"refusal": conflict.detail}, status=HTTPStatus.CONFLICT)
-    toast(request, _("The backfill waits for a worker.") if is_new else _("A backfill is running already."))
+    toast(
+        request,
+        _("The backfill waits for a worker.") if is_new else _("A backfill is running already."),
+    )
     return see_other("embeddings:page")
 
 
-def show(request: PageRequest, context: dict[str, Any], *, status: int = HTTPStatus.OK) -> HttpResponse:
+def show(
+    request: PageRequest,
+    context: dict[str, Any],
+    *,
+    status: int = HTTPStatus.OK,
+) -> HttpResponse:
     """Answer the page."""
     found = load_overview()
     names = name_actors({run.requested_by for run in found.runs}, reader=request.user)
@@ -69,10 +77,20 @@ def show(request: PageRequest, context: dict[str, Any], *, status: int = HTTPSta
         "runs": [(run, requester_label(run, names)) for run in found.runs],
         "has_worker": is_worker_seen(now=timezone.now()),
     }
-    return render_page(request, "memory_app/embeddings/page.html", context, status=status)
+    return render_page(
+        request,
+        "memory_app/embeddings/page.html",
+        context,
+        status=status,
+    )
 
 
-def shown_state(found: Overview, state: EmbeddingState, words: Text, hint: Text) -> tuple[Text, Text, str, str]:
+def shown_state(
+    found: Overview,
+    state: EmbeddingState,
+    words: Text,
+    hint: Text,
+) -> tuple[Text, Text, str, str]:
     """Return a state with how many texts are in it, and how many of them are decisions, empty when none is."""
     decisions = found.decisions[state]
     return words, hint, total_label(found.states[state]), total_label(decisions) if decisions.number else ""

@@ -96,15 +96,32 @@ def edges(request: PageRequest, query: Query[EdgeQuery]) -> dict[str, Any]:
     """
     node = open_node(query.entity)
     if node is None:
-        raise Invalid(unknown := _("This names no entity."), errors=(FieldError("entity", unknown),))
+        raise Invalid(
+            unknown := _("This names no entity."),
+            errors=(FieldError("entity", unknown),),
+        )
     owner = request.principal.reads(Act.GRAPH_READ, query.owner)
     rows = list_entity_edges(owner=owner, node=node, edge_type=query.edge_type)
-    page = paginate(rows, NEWEST, cursor=query.cursor, limit=query.limit, scope="v1/edges")
+    page = paginate(
+        rows,
+        NEWEST,
+        cursor=query.cursor,
+        limit=query.limit,
+        scope="v1/edges",
+    )
     memories = read_memories_of(page.items)
     owner_ids = {row.owner_id for row in memories.values()}
-    log_access(principal=request.principal, owner_ids=owner_ids, kind="memories", now=timezone.now())
+    log_access(
+        principal=request.principal,
+        owner_ids=owner_ids,
+        kind="memories",
+        now=timezone.now(),
+    )
     reader = request.principal.owner
-    shown = memory_records([masked_for(reader, each) for each in memories.values()], reader=reader)
+    shown = memory_records(
+        [masked_for(reader, each) for each in memories.values()],
+        reader=reader,
+    )
     records = {record["id"]: record for record in shown}
     items = [
         {
@@ -130,10 +147,21 @@ def edges(request: PageRequest, query: Query[EdgeQuery]) -> dict[str, Any]:
 def top(request: PageRequest, query: Query[TopQuery]) -> dict[str, Any]:
     """List the tickers, chains and addresses that stand in the most of the newest live memories."""
     owner = open_owner(request.principal.reads(Act.GRAPH_READ, query.owner))
-    log_access(principal=request.principal, owner_ids={owner.pk}, kind="memories", now=timezone.now())
+    log_access(
+        principal=request.principal,
+        owner_ids={owner.pk},
+        kind="memories",
+        now=timezone.now(),
+    )
     found = top_entities(owner=owner, limit=query.limit)
     items = [entity_record(each.node) | {"memories": each.memories} for each in found.items]
-    return {"data": {"items": items, "looked_at": found.looked_at, "complete": found.is_complete}}
+    return {
+        "data": {
+            "items": items,
+            "looked_at": found.looked_at,
+            "complete": found.is_complete,
+        }
+    }
 
 
 def entity_record(node: Node) -> dict[str, Any]:

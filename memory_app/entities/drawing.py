@@ -32,7 +32,15 @@ def place_neighbours(counts: Sequence[int]) -> list[Place]:
         angle, share = 2 * math.pi * number / len(counts) - math.pi / 2, count / most
         x, y = WIDTH / 2 + RING_X * math.cos(angle), HEIGHT / 2 + RING_Y * math.sin(angle)
         radius = MIN_RADIUS + (MAX_RADIUS - MIN_RADIUS) * math.sqrt(share)
-        places.append(Place(x, y, radius, y + radius + WORD_DROP, 1 + min(2, int(share * 3))))
+        places.append(
+            Place(
+                x,
+                y,
+                radius,
+                y + radius + WORD_DROP,
+                1 + min(2, int(share * 3)),
+            )
+        )
     return places
 
 

@@ -58,7 +58,11 @@ def top_entities(*, owner: Owner, limit: int) -> TopEntities:
     """Return the tickers, chains and addresses that stand in the most of the newest live memories. Three queries."""
     newest = Memory.objects.for_owner(owner).live().order_by("-updated_at", "-id")
     ids = list(newest.values_list("pk", flat=True)[:WINDOW])
-    counted = count_nodes(MemoryEdge.objects.for_owner(owner), among=accepted(ids), limit=limit)
+    counted = count_nodes(
+        MemoryEdge.objects.for_owner(owner),
+        among=accepted(ids),
+        limit=limit,
+    )
     return TopEntities(counted, looked_at=len(ids), is_complete=len(ids) < WINDOW)
 
 
@@ -77,7 +81,12 @@ def get_entity_neighbourhood(*, owner: Owner, node: Node) -> Neighbourhood:
     )
 
 
-def list_entity_edges(*, owner: Owner, node: Node, edge_type: EdgeType | None = None) -> OwnedQuerySet:
+def list_entity_edges(
+    *,
+    owner: Owner,
+    node: Node,
+    edge_type: EdgeType | None = None,
+) -> OwnedQuerySet:
     """Return the edges of live memories to an entity, unordered: the list's keyset orders them.
 
     For a ticker `CO_OCCURS_WITH` asks for its pairs with those that it stands with most.
@@ -102,7 +111,9 @@ def read_memories_of(edges: Iterable[MemoryEdge]) -> dict[int, Memory]:
 def list_decisions_about(*, owner: Owner, node: Node, most: int) -> list[RoleMemory]:
     """Return the newest decisions of roles that mention an entity; what the guard holds or refuses is left out."""
     edges = MemoryEdge.objects.for_owner(owner).filter(
-        src_table=SourceTable.ROLE_MEMORY, dst_entity_kind=node.kind, dst_entity_key=node.key
+        src_table=SourceTable.ROLE_MEMORY,
+        dst_entity_kind=node.kind,
+        dst_entity_key=node.key,
     )
     rows = RoleMemory.objects.for_owner(owner).filter(pk__in=edges.values("src_id"), held_at__isnull=True)
     found = list(rows.order_by("-decided_at", "-pk")[:most])
@@ -110,9 +121,18 @@ def list_decisions_about(*, owner: Owner, node: Node, most: int) -> list[RoleMem
     return [row for row in found if row.pk not in refused]
 
 
-def count_nodes(edges: OwnedQuerySet, *, among: Collection[int], limit: int) -> list[Counted]:
+def count_nodes(
+    edges: OwnedQuerySet,
+    *,
+    among: Collection[int],
+    limit: int,
+) -> list[Counted]:
     """Return the entities of the most of these memories, those of many first, then by name."""
-    edges = edges.filter(src_table=SourceTable.MEMORIES, src_id__in=among, dst_entity_kind__in=ENTITY_KINDS)
+    edges = edges.filter(
+        src_table=SourceTable.MEMORIES,
+        src_id__in=among,
+        dst_entity_kind__in=ENTITY_KINDS,
+    )
     counted = edges.values_list("dst_entity_kind", "dst_entity_key").annotate(memories=Count("src_id", distinct=True))
     rows = counted.order_by("-memories", "dst_entity_key", "dst_entity_kind")[:limit]
     return [Counted(Node(NodeKind(kind), key), memories) for kind, key, memories in rows]

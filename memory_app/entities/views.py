@@ -81,7 +81,12 @@ class EdgeRow:
 def graph(request: PageRequest) -> HttpResponse:
     """Show the entities of the most memories; `?entity=` shows what is known around one, `?type=` narrows its list."""
     owner = open_owner(request.principal.reads(Act.GRAPH_READ, request.GET.get("owner")))
-    log_access(principal=request.principal, owner_ids=[owner.pk], kind="memories", now=timezone.now())
+    log_access(
+        principal=request.principal,
+        owner_ids=[owner.pk],
+        kind="memories",
+        now=timezone.now(),
+    )
     written = request.GET.get("entity", "").strip()[:MAX_CHARS]
     node = open_node(written)
     is_own = owner == request.user
@@ -95,15 +100,28 @@ def graph(request: PageRequest) -> HttpResponse:
         found = top_entities(owner=owner, limit=SHOWN)
         context |= {"found": found, "listed": [NodeRow(each) for each in found.items]}
         return render_page(request, "memory_app/entities/list.html", context)
-    return render_page(request, "memory_app/entities/one.html", context | node_context(request, owner, node))
+    return render_page(
+        request,
+        "memory_app/entities/one.html",
+        context | node_context(request, owner, node),
+    )
 
 
 def node_context(request: PageRequest, owner: User, node: Node) -> dict[str, Any]:
     """Return what the page of one entity shows."""
     around = get_entity_neighbourhood(owner=owner, node=node)
-    chosen = next((each for each in around.edge_counts if each == request.GET.get("type")), None)
+    chosen = next(
+        (each for each in around.edge_counts if each == request.GET.get("type")),
+        None,
+    )
     rows = list_entity_edges(owner=owner, node=node, edge_type=chosen)
-    listed = paginate(rows, NEWEST, cursor=request.GET.get("cursor"), limit=MAX_ROWS, scope=f"graph/{node.name}")
+    listed = paginate(
+        rows,
+        NEWEST,
+        cursor=request.GET.get("cursor"),
+        limit=MAX_ROWS,
+        scope=f"graph/{node.name}",
+    )
     memories = read_memories_of(listed.items)
     places = place_neighbours([each.memories for each in around.neighbours])
     everything = reverse("edges:graph") + changed_query(request.GET, entity=None, type=None, cursor=None)
@@ -115,10 +133,21 @@ def node_context(request: PageRequest, owner: User, node: Node) -> dict[str, Any
         "around": around,
         "window": WINDOW,
         "chosen": chosen,
-        "types": [(each.value, EDGE_WORDS[each], count, each is chosen) for each, count in around.edge_counts.items()],
+        "types": [
+            (
+                each.value,
+                EDGE_WORDS[each],
+                count,
+                each is chosen,
+            )
+            for each, count in around.edge_counts.items()
+        ],
         "neighbours": [NodeRow(each, place) for each, place in zip(around.neighbours, places, strict=True)],
         "rows": [
-            EdgeRow(masked_for(request.user, memories[edge.src_id]), EDGE_WORDS[EdgeType(edge.edge_type)])
+            EdgeRow(
+                masked_for(request.user, memories[edge.src_id]),
+                EDGE_WORDS[EdgeType(edge.edge_type)],
+            )
             for edge in listed.items
             if edge.src_id in memories
         ],

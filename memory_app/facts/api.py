@@ -57,21 +57,53 @@ def list_(request: PageRequest, query: Query[FactQuery]) -> dict[str, Any]:
     """
     owner = request.principal.reads(Act.FACTS_READ, query.owner)
     rows = list_facts(owner=owner, state=query.state)
-    page = paginate(rows, Order("updated_at"), cursor=query.cursor, limit=query.limit, scope="v1/facts")
+    page = paginate(
+        rows,
+        Order("updated_at"),
+        cursor=query.cursor,
+        limit=query.limit,
+        scope="v1/facts",
+    )
     records = partial(fact_records, reader=request.principal.owner)
-    return answer_page(request, page, kind="facts", records=records, find_refused=find_refused)
+    return answer_page(
+        request,
+        page,
+        kind="facts",
+        records=records,
+        find_refused=find_refused,
+    )
 
 
-@router.get("/facts/events", "List decisions on facts", Act.FACTS_READ, Data[Items[EventOut]])
+@router.get(
+    "/facts/events",
+    "List decisions on facts",
+    Act.FACTS_READ,
+    Data[Items[EventOut]],
+)
 def events(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
     """List what consolidation and people decided about facts, newest first: ids and reasons, no texts."""
     owner = request.principal.reads(Act.FACTS_READ, query.owner)
     rows = list_events(owner=owner)
-    page = paginate(rows, Order("at"), cursor=query.cursor, limit=query.limit, scope="v1/facts/events")
-    return answer_page(request, page, kind="facts", records=lambda found: [event_record(row) for row in found])
+    page = paginate(
+        rows,
+        Order("at"),
+        cursor=query.cursor,
+        limit=query.limit,
+        scope="v1/facts/events",
+    )
+    return answer_page(
+        request,
+        page,
+        kind="facts",
+        records=lambda found: [event_record(row) for row in found],
+    )
 
 
 def event_record(event: Any) -> dict[str, Any]:
     """Return an event as the API answers it."""
     names = ("at", "kind", "decider", "actor", "fact_id", "other_id", "reason", "run_id")
-    return {"id": event.pk, **{name: getattr(event, name) for name in names}, "undoes": event.undoes_id}
+    return {
+        "id": event.pk,
+        **{name: getattr(event, name) for name in names},
+        "undoes": event.undoes_id,
+    }

@@ -74,10 +74,19 @@ def sweep(owner: User, fact: DemoFact, *, now: datetime) -> None:
     row = rows.get(content=fact.text)
     if fact.same_as:
         retire([row.pk], now=now)
-        step = Step(EventKind.DEDUPLICATED, row.pk, rows.get(content=fact.same_as).pk)
+        step = Step(
+            EventKind.DEDUPLICATED,
+            row.pk,
+            rows.get(content=fact.same_as).pk,
+        )
     else:
         settle([row])
         step = Step(EventKind.SETTLED, row.pk)
     note(owner.pk, [step], decider=Decider.RULE, actor=ACTOR, now=now)
     if fact.contradicts:
-        store_conflicts(row, [rows.get(content=fact.contradicts)], now=now + COMPARED_AFTER, run_id=None)
+        store_conflicts(
+            row,
+            [rows.get(content=fact.contradicts)],
+            now=now + COMPARED_AFTER,
+            run_id=None,
+        )

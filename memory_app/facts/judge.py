@@ -64,7 +64,12 @@ class Outcome(StrEnum):
     INVALID = "invalid_answers"
 
 
-def judge_conflicts(*, now: datetime, claim: Claim | None = None, most: int = MAX_JUDGED) -> dict[str, Any]:
+def judge_conflicts(
+    *,
+    now: datetime,
+    claim: Claim | None = None,
+    most: int = MAX_JUDGED,
+) -> dict[str, Any]:
     """Judge open conflicts without a verdict, at most so many; return how many of each outcome, and why it stopped.
 
     A second run beside this one ends at once: nothing is paid for twice.
@@ -111,7 +116,13 @@ class FactConsolidator:
     now: datetime
     run_id: int | None = None
 
-    def judge_all(self, most: int, *, lease: KeptLease, claim: Claim | None = None) -> dict[str, Any]:
+    def judge_all(
+        self,
+        most: int,
+        *,
+        lease: KeptLease,
+        claim: Claim | None = None,
+    ) -> dict[str, Any]:
         """Judge pair after pair until there are no more, no model can be asked, or another run took over."""
         counts: dict[str, Any] = {outcome.value: 0 for outcome in Outcome}
         mode = mode_of(CONTRADICTION_JUDGE)
@@ -122,7 +133,11 @@ class FactConsolidator:
             try:
                 counts[self.judge(pk)] += 1
             except (Unavailable, Throttled, Refused) as stop:
-                log.warning("judge_stopped", reason=stop.problem_code, waiting=len(pairs) - done + 1)
+                log.warning(
+                    "judge_stopped",
+                    reason=stop.problem_code,
+                    waiting=len(pairs) - done + 1,
+                )
                 return {**counts, "stopped": stop.detail}
             report_progress(claim, done, len(pairs))
         return counts
@@ -141,7 +156,12 @@ class FactConsolidator:
             return Outcome.INVALID
         return self.keep(conflict, pair, answer)
 
-    def keep(self, conflict: FactConflict, asked: Pair, answer: Answer[JudgeAnswer]) -> Outcome:
+    def keep(
+        self,
+        conflict: FactConflict,
+        asked: Pair,
+        answer: Answer[JudgeAnswer],
+    ) -> Outcome:
         """Store the verdict and carry it out, in one transaction; nothing when the pair changed since it was asked."""
         mode = mode_of(CONTRADICTION_JUDGE)
         with transaction.atomic():

@@ -28,15 +28,26 @@ class ConsolidationEvent(models.Model):
     other_id = models.BigIntegerField(null=True)
     reason = models.CharField(max_length=500, blank=True)
     run_id = models.BigIntegerField(null=True)
-    undoes = models.OneToOneField("self", on_delete=models.PROTECT, null=True, related_name="undone_by")
+    undoes = models.OneToOneField(
+        "self",
+        on_delete=models.PROTECT,
+        null=True,
+        related_name="undone_by",
+    )
 
     objects: ClassVar[Any] = OwnedQuerySet.as_manager()
 
     class Meta:
         db_table = "memory_consolidation_events"
         constraints: ClassVar = [
-            models.CheckConstraint(condition=Q(kind__in=list(EventKind)), name="consolidation_event_kind_known"),
-            models.CheckConstraint(condition=Q(decider__in=list(Decider)), name="consolidation_event_decider_known"),
+            models.CheckConstraint(
+                condition=Q(kind__in=list(EventKind)),
+                name="consolidation_event_kind_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(decider__in=list(Decider)),
+                name="consolidation_event_decider_known",
+            ),
         ]
         indexes: ClassVar = [
             models.Index(fields=["owner", "-at", "-id"], name="consolidation_events_newest"),
@@ -57,8 +68,16 @@ class FactConflict(models.Model):
     """
 
     owner = owner_key()
-    older = models.ForeignKey("memory_app.Memory", on_delete=models.CASCADE, related_name="+")
-    newer = models.ForeignKey("memory_app.Memory", on_delete=models.CASCADE, related_name="+")
+    older = models.ForeignKey(
+        "memory_app.Memory",
+        on_delete=models.CASCADE,
+        related_name="+",
+    )
+    newer = models.ForeignKey(
+        "memory_app.Memory",
+        on_delete=models.CASCADE,
+        related_name="+",
+    )
     similarity = models.FloatField()
     state = models.CharField(max_length=9, default=ConflictState.OPEN)
     found_at = models.DateTimeField()
@@ -77,7 +96,9 @@ class FactConflict(models.Model):
         ]
         indexes: ClassVar = [
             models.Index(
-                fields=["owner", "-found_at", "-id"], condition=Q(state=ConflictState.OPEN), name="fact_conflicts_open"
+                fields=["owner", "-found_at", "-id"],
+                condition=Q(state=ConflictState.OPEN),
+                name="fact_conflicts_open",
             )
         ]
 
@@ -91,7 +112,11 @@ class FactVerdict(models.Model):
     """
 
     owner = owner_key()
-    conflict = models.OneToOneField(FactConflict, on_delete=models.CASCADE, related_name="verdict")
+    conflict = models.OneToOneField(
+        FactConflict,
+        on_delete=models.CASCADE,
+        related_name="verdict",
+    )
     at = models.DateTimeField()
     kind = models.CharField(max_length=12)
     reason = models.CharField(max_length=500, blank=True)
@@ -99,7 +124,12 @@ class FactVerdict(models.Model):
     cost_usd = usd_field()
     usage_id = models.BigIntegerField(null=True)
     is_shadow = models.BooleanField(default=False)
-    event = models.OneToOneField(ConsolidationEvent, on_delete=models.CASCADE, null=True, related_name="verdict")
+    event = models.OneToOneField(
+        ConsolidationEvent,
+        on_delete=models.CASCADE,
+        null=True,
+        related_name="verdict",
+    )
 
     objects: ClassVar[Any] = OwnedQuerySet.as_manager()
 

@@ -42,7 +42,11 @@ def is_protected(row: Memory) -> bool:
 
 def load_stated_keys(owner_id: int) -> dict[str, list[int]]:
     """Return by key the memories that the owner typed and that are read: a fact of the same words gives way."""
-    typed = Memory.objects.filter(owner=owner_id, category=Category.PERSONALIZATION, source=Source.USER_MANUAL).live()
+    typed = Memory.objects.filter(
+        owner=owner_id,
+        category=Category.PERSONALIZATION,
+        source=Source.USER_MANUAL,
+    ).live()
     rows = list(typed.only("content", "rules_version"))
     refused = find_refused(rows)
     keys: defaultdict[str, list[int]] = defaultdict(list)
@@ -72,7 +76,11 @@ def find_similar(fact: Memory) -> list[Memory]:
     words = [word for word in fact.content.split() if not is_common(word)]
     terms = distinct(term for word in words for term in word_terms(word))[:MAX_WORDS]
     ids = look_up(fact.owner_id, terms) if terms else ()
-    alike = Memory.objects.filter(pk__in=ids, owner=fact.owner_id, fact_state=FactState.SETTLED).exclude(pk=fact.pk)
+    alike = Memory.objects.filter(
+        pk__in=ids,
+        owner=fact.owner_id,
+        fact_state=FactState.SETTLED,
+    ).exclude(pk=fact.pk)
     rows = list(alike.live())
     refused = find_refused(rows)
     return [row for row in rows if row.pk not in refused]
@@ -89,7 +97,9 @@ def look_up(owner_id: int, terms: Sequence[Term]) -> Sequence[int]:
 def list_facts(*, owner: Owner, state: FactState | None = None) -> MemoryQuerySet:
     """Return the facts of a list that are neither held nor in the trash, unordered."""
     facts: MemoryQuerySet = Memory.objects.for_owner(owner).filter(
-        fact_state__isnull=False, deleted_at__isnull=True, held_at__isnull=True
+        fact_state__isnull=False,
+        deleted_at__isnull=True,
+        held_at__isnull=True,
     )
     return facts if state is None else facts.filter(fact_state=state)
 
@@ -103,14 +113,20 @@ def list_events(*, owner: Owner) -> "QuerySet[ConsolidationEvent]":
 def list_conflicts(*, owner: Owner) -> "QuerySet[FactConflict]":
     """Return the pairs that wait for a decision: both facts stand and are read. Unordered."""
     pairs: QuerySet[FactConflict] = FactConflict.objects.for_owner(owner).filter(
-        state=ConflictState.OPEN, **SETTLED, **READ
+        state=ConflictState.OPEN,
+        **SETTLED,
+        **READ,
     )
     return pairs
 
 
 def find_retirements(ids: Collection[int]) -> dict[int, ConsolidationEvent]:
     """Return by fact the newest event that retired it and was not taken back. One query."""
-    events = ConsolidationEvent.objects.filter(fact_id__in=ids, kind__in=RETIRING, undone_by__isnull=True)
+    events = ConsolidationEvent.objects.filter(
+        fact_id__in=ids,
+        kind__in=RETIRING,
+        undone_by__isnull=True,
+    )
     return {event.fact_id: event for event in events.order_by("at", "id")}
 
 
@@ -118,7 +134,11 @@ def find_repetitions(ids: Collection[int]) -> dict[int, int]:
     """Return by fact the event that retired it last, where that was as a repetition of one of these. One query."""
     standing = ConsolidationEvent.objects.filter(kind__in=RETIRING, undone_by__isnull=True)
     later = standing.filter(fact_id=OuterRef("fact_id"), pk__gt=OuterRef("pk"))
-    events = standing.filter(~Exists(later), other_id__in=ids, kind=EventKind.DEDUPLICATED)
+    events = standing.filter(
+        ~Exists(later),
+        other_id__in=ids,
+        kind=EventKind.DEDUPLICATED,
+    )
     return dict(events.values_list("fact_id", "pk"))
 
 
@@ -128,6 +148,10 @@ def fact_records(facts: Iterable[Memory], *, reader: User) -> list[dict[str, Any
     retired = [fact.pk for fact in facts if fact.fact_state == FactState.RETIRED]
     events = find_retirements(retired) if retired else {}
     return [
-        {**record, "fact_state": fact.fact_state, "retired_by": events[fact.pk].other_id if fact.pk in events else None}
+        {
+            **record,
+            "fact_state": fact.fact_state,
+            "retired_by": events[fact.pk].other_id if fact.pk in events else None,
+        }
         for fact, record in zip(facts, memory_records(facts, reader=reader), strict=True)
     ]

@@ -51,7 +51,12 @@ def show_list(request: PageRequest, listed: OwnedList) -> HttpResponse:
         "job": CONSOLIDATE if request.principal.may(Act.JOBS_RUN) else "",
     }
     context = {**listed.context(request, owner), **more}
-    return render_list(request, listed.template, found.with_tab_counts(counts), context)
+    return render_list(
+        request,
+        listed.template,
+        found.with_tab_counts(counts),
+        context,
+    )
 
 
 @page(Act.FACTS_CHANGE, methods=("POST",))
@@ -78,9 +83,15 @@ def decide(request: PageRequest, conflict_id: int, kind: str) -> HttpResponse:
 def undo(request: PageRequest, event_id: int) -> HttpResponse:
     """Take a decision back: un-retire a fact, or open a pair again."""
     owner = request.principal.reaches(Act.FACTS_CHANGE)
-    event = undo_event(principal=request.principal, owner=owner, event_id=event_id, now=timezone.now())
+    event = undo_event(
+        principal=request.principal,
+        owner=owner,
+        event_id=event_id,
+        now=timezone.now(),
+    )
     toast(
-        request, _("The fact is settled again.") if event.kind == EventKind.UNRETIRED else _("The pair is open again.")
+        request,
+        _("The fact is settled again.") if event.kind == EventKind.UNRETIRED else _("The pair is open again."),
     )
     return back(request, "facts:list")
 
@@ -88,8 +99,15 @@ def undo(request: PageRequest, event_id: int) -> HttpResponse:
 @page(Act.MEMORY_WRITE, methods=("POST",))
 def correction_undo(request: PageRequest, memory_id: int) -> HttpResponse:
     """Take one's correction back: the corrected memory is what it was, and one's own words go to the trash."""
-    corrected = undo_correction(principal=request.principal, memory_id=memory_id, now=timezone.now())
-    toast(request, _("Undone. Memory %(id)d is what it was, and yours is in the trash.") % {"id": corrected})
+    corrected = undo_correction(
+        principal=request.principal,
+        memory_id=memory_id,
+        now=timezone.now(),
+    )
+    toast(
+        request,
+        _("Undone. Memory %(id)d is what it was, and yours is in the trash.") % {"id": corrected},
+    )
     return back(request, "memories:list")
 
 

@@ -107,7 +107,15 @@ def run_import(
     """
     known, run, written = Known(), run or secrets.token_hex(8), 0
     while chosen := list(islice(bundle.found, SLICE)):
-        prepared = [prepare(found, owner=owner, now=now, actor=actor) for found in chosen]
+        prepared = [
+            prepare(
+                found,
+                owner=owner,
+                now=now,
+                actor=actor,
+            )
+            for found in chosen
+        ]
         with transaction.atomic() if apply else nullcontext():
             if apply:  # of two imports into one owner, neither misses what the other stores
                 take_turns(owner)
@@ -119,22 +127,53 @@ def run_import(
                 new = [one for one, verdict in zip(prepared, judged, strict=True) if verdict.verdict in STORED]
                 written += len(new)
                 details = {"from": bundle.format.value, "run": run}
-                store(new, owner=owner, now=now, actor=actor, details=details)
+                store(
+                    new,
+                    owner=owner,
+                    now=now,
+                    actor=actor,
+                    details=details,
+                )
                 memories, values = sum(one.row is not None for one in new), sum(one.value is not None for one in new)
-                note_brought_in(owner=owner, run=run, actor=actor, file=file, memories=memories, values=values, now=now)
+                note_brought_in(
+                    owner=owner,
+                    run=run,
+                    actor=actor,
+                    file=file,
+                    memories=memories,
+                    values=values,
+                    now=now,
+                )
         yield from judged
 
 
-def prepare(found: Found, *, owner: User, now: datetime, actor: str) -> Prepared:
+def prepare(
+    found: Found,
+    *,
+    owner: User,
+    now: datetime,
+    actor: str,
+) -> Prepared:
     """Build the row of an entry, every field checked."""
     item = found.item
     if isinstance(item, Refusal | TableRow):
         return Prepared(found, other=item) if isinstance(item, TableRow) else Prepared(found, problem=item.reason)
     if isinstance(item, Skip):
-        return Prepared(found, problem=str(LEFT_OUT[item.why]), verdict=Verdict.SKIPPED)
+        return Prepared(
+            found,
+            problem=str(LEFT_OUT[item.why]),
+            verdict=Verdict.SKIPPED,
+        )
     try:
         if isinstance(item, ProfileValue):
-            return Prepared(found, value=ProfileValue(item.line, clean_key(item.key), clean_value(item.value)))
+            return Prepared(
+                found,
+                value=ProfileValue(
+                    item.line,
+                    clean_key(item.key),
+                    clean_value(item.value),
+                ),
+            )
         if any(moment > now + MAX_AHEAD for moment in (item.written_at, item.changed_at) if moment):
             return Prepared(found, problem=_("its date lies in the future"))
         origin = f"{IMPORT_ORIGIN}{found.file[:MAX_NAME_CHARS]}:{place_of(item)}"
@@ -155,7 +194,11 @@ def prepare(found: Found, *, owner: User, now: datetime, actor: str) -> Prepared
         return Prepared(found, problem=error.detail)
 
 
-def check_planned(judged: Sequence[Judgement], planned: Iterator[Verdict], written: int) -> None:
+def check_planned(
+    judged: Sequence[Judgement],
+    planned: Iterator[Verdict],
+    written: int,
+) -> None:
     """Raise Conflict, with how many were written before, when something would be stored that was shown otherwise."""
     for one in judged:
         shown = next(planned, None)
@@ -205,7 +248,15 @@ def judge(one: Prepared, known: Known, owner: User) -> Judgement:
         verdict, reason = judge_row(one.other, known, owner)
         kind, text = f"{one.other.key} =", one.other.value
     item = one.found.item
-    return Judgement(one.found.file, item.line, place_of(item), verdict, reason, kind, text)
+    return Judgement(
+        one.found.file,
+        item.line,
+        place_of(item),
+        verdict,
+        reason,
+        kind,
+        text,
+    )
 
 
 def held_label() -> str:
@@ -248,13 +299,34 @@ def judge_row(row: TableRow, known: Known, owner: User) -> tuple[Verdict, str]:
     return (Verdict.DUPLICATE if reason else Verdict.NEW), reason
 
 
-def store(new: Sequence[Prepared], *, owner: User, now: datetime, actor: str, details: Mapping[str, Any]) -> None:
+def store(
+    new: Sequence[Prepared],
+    *,
+    owner: User,
+    now: datetime,
+    actor: str,
+    details: Mapping[str, Any],
+) -> None:
     """Write the new entries of a slice; each audit row names the run, so that the run can be taken back."""
     for one in new:
         if one.value:
-            set_entry(owner=owner, key=one.value.key, value=one.value.value, actor=actor, now=now, details=details)
+            set_entry(
+                owner=owner,
+                key=one.value.key,
+                value=one.value.value,
+                actor=actor,
+                now=now,
+                details=details,
+            )
         if one.other:
             load_tables()[one.other.table].store(one.other, owner=owner, now=now)
     rows = [one.row for one in new if one.row]
     if rows:
-        store_memories(rows, owner_id=owner.pk, now=now, actor=actor, tool_call="memory_import", details=dict(details))
+        store_memories(
+            rows,
+            owner_id=owner.pk,
+            now=now,
+            actor=actor,
+            tool_call="memory_import",
+            details=dict(details),
+        )

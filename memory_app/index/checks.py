@@ -12,7 +12,9 @@ from memory_app.index import schema
 
 @register(Tags.database)
 def check_search_triggers(
-    app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None = None, **kwargs: Any
+    app_configs: Sequence[AppConfig] | None,
+    databases: Sequence[str] | None = None,
+    **kwargs: Any,
 ) -> list[CheckMessage]:
     """Report triggers that a rebuilt table has lost; without them the search falls out of step."""
     return [

@@ -38,7 +38,12 @@ def index_rows(rows: Iterable[Indexable], *, using: str = DEFAULT_DB_ALIAS) -> N
     write([each.search_document for each in rows], using=using)
 
 
-def reindex_rows(kind: Kind, ids: Sequence[int], *, using: str = DEFAULT_DB_ALIAS) -> None:
+def reindex_rows(
+    kind: Kind,
+    ids: Sequence[int],
+    *,
+    using: str = DEFAULT_DB_ALIAS,
+) -> None:
     """Read the rows of a table again and write their documents; unknown ids are left out."""
     table = derived_table(kind)
     for start in range(0, len(ids), SLICE):
@@ -46,7 +51,10 @@ def reindex_rows(kind: Kind, ids: Sequence[int], *, using: str = DEFAULT_DB_ALIA
         places = ", ".join(["%s"] * len(chosen))
         with connections[using].cursor() as cursor:
             cursor.execute(f"SELECT {table.columns} FROM {table.table} m WHERE m.id IN ({places})", chosen)
-            write([table.document(*row) for row in cursor.fetchall()], using=using)
+            write(
+                [table.document(*row) for row in cursor.fetchall()],
+                using=using,
+            )
 
 
 def write(documents: Sequence[Document], *, using: str) -> None:
@@ -83,7 +91,12 @@ def trigger_problems(using: str) -> Iterator[str]:
         yield f"the trigger {name} is missing"
 
 
-def document_problems(table: DerivedTable, using: str, *, after: int = 0) -> Iterator[str]:
+def document_problems(
+    table: DerivedTable,
+    using: str,
+    *,
+    after: int = 0,
+) -> Iterator[str]:
     """Yield what is wrong with the documents of the rows whose id lies above `after`."""
     for pairs in documents(table, using, after=after):
         for expected, stored in pairs:
@@ -102,7 +115,10 @@ def rebuild_index(*, using: str = DEFAULT_DB_ALIAS) -> None:
             with connections[using].cursor() as cursor:
                 cursor.execute(f"DELETE {without_row(table)}")
             for pairs in documents(table, using):
-                write([expected for expected, stored in pairs if stored != expected], using=using)
+                write(
+                    [expected for expected, stored in pairs if stored != expected],
+                    using=using,
+                )
 
 
 def optimize_index(*, using: str = DEFAULT_DB_ALIAS) -> None:
@@ -116,7 +132,12 @@ def without_row(table: DerivedTable) -> str:
     return f"FROM search_document WHERE kind = '{table.kind}' AND NOT EXISTS ({row})"
 
 
-def orphans(table: DerivedTable, using: str = DEFAULT_DB_ALIAS, *, newest_only: bool = False) -> list[int]:
+def orphans(
+    table: DerivedTable,
+    using: str = DEFAULT_DB_ALIAS,
+    *,
+    newest_only: bool = False,
+) -> list[int]:
     """Return the ids of the rows that are gone and still have a document."""
     newest = f"AND object_id > (SELECT COALESCE(MAX(id), 0) FROM {table.table}) - {NEWEST}" if newest_only else ""
     with connections[using].cursor() as cursor:
@@ -124,7 +145,12 @@ def orphans(table: DerivedTable, using: str = DEFAULT_DB_ALIAS, *, newest_only: 
         return [object_id for (object_id,) in cursor.fetchall()]
 
 
-def documents(table: DerivedTable, using: str, *, after: int = 0) -> Iterator[list[tuple[Document, Document | None]]]:
+def documents(
+    table: DerivedTable,
+    using: str,
+    *,
+    after: int = 0,
+) -> Iterator[list[tuple[Document, Document | None]]]:
     """Yield, slice by slice, the document that each row above this id should have beside the one it has."""
     last_id = after
     pairs = f"""
@@ -144,7 +170,11 @@ def documents(table: DerivedTable, using: str, *, after: int = 0) -> Iterator[li
             return
 
 
-def pair(table: DerivedTable, row_id: int, *columns: Any) -> tuple[Document, Document | None]:
+def pair(
+    table: DerivedTable,
+    row_id: int,
+    *columns: Any,
+) -> tuple[Document, Document | None]:
     """Return the document that a row should have and the one it has; the latter's four columns are the last."""
     expected, stored = table.document(row_id, *columns[:-4]), columns[-4:]
     return expected, None if stored[0] is None else Document(expected.kind, row_id, *stored)

@@ -29,6 +29,9 @@ class SearchDocument(models.Model):
         db_table = "search_document"
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["kind", "object_id"], name="one_search_document"),
-            models.CheckConstraint(condition=Q(kind__in=list(Kind)), name="search_document_kind_known"),
+            models.CheckConstraint(
+                condition=Q(kind__in=list(Kind)),
+                name="search_document_kind_known",
+            ),
         ]
         indexes: ClassVar = [models.Index(fields=["owner", "kind"], name="search_document_owner")]

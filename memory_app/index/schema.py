@@ -106,7 +106,10 @@ def remove(connection: BaseDatabaseWrapper) -> None:
     """Drop the index and its triggers."""
     documents = [each.document for each in table_triggers()]
     if connection.vendor == "sqlite":
-        run(connection, [f"DROP TRIGGER IF EXISTS {name}" for name in (*SQLITE_TRIGGERS, *documents)])
+        run(
+            connection,
+            [f"DROP TRIGGER IF EXISTS {name}" for name in (*SQLITE_TRIGGERS, *documents)],
+        )
         run(connection, [f"DROP TABLE {INDEX}"])
     else:
         run(connection, [f"DROP FUNCTION IF EXISTS {name}() CASCADE" for name in documents])
@@ -119,7 +122,10 @@ def restore_triggers(connection: BaseDatabaseWrapper) -> None:
     if connection.vendor != "sqlite":
         bodies = {name: body for each in table_triggers() for name, body in each.bodies.items() if name in missing}
         run(connection, [function(name, body) for name, body in bodies.items()])
-    run(connection, [f"CREATE TRIGGER {name} {body}" for name, body in triggers(connection).items() if name in missing])
+    run(
+        connection,
+        [f"CREATE TRIGGER {name} {body}" for name, body in triggers(connection).items() if name in missing],
+    )
 
 
 def function(name: str, body: str) -> str:
@@ -186,7 +192,10 @@ def drop_on_rows(apps: object, schema_editor: Any) -> None:
     """Take away, in a migration that rebuilds what they name, triggers that SQLite would trip over."""
     connection = schema_editor.connection
     if connection.vendor == "sqlite":
-        run(connection, [f"DROP TRIGGER IF EXISTS {name}" for each in table_triggers() for name in each.bodies])
+        run(
+            connection,
+            [f"DROP TRIGGER IF EXISTS {name}" for each in table_triggers() for name in each.bodies],
+        )
 
 
 def delete_entries(apps: object, schema_editor: Any) -> None:

@@ -32,7 +32,12 @@ def narrow(rows: "QuerySet[Any]", *, owner: Owner, query: str) -> "QuerySet[Any]
     return rows.filter(kept_by(parsed.filters))
 
 
-def narrow_entries(rows: "QuerySet[Any]", *, owner: Owner, query: str) -> "QuerySet[Any]":
+def narrow_entries(
+    rows: "QuerySet[Any]",
+    *,
+    owner: Owner,
+    query: str,
+) -> "QuerySet[Any]":
     """Keep the entries of role memory that a query finds, whatever their order and state. Raises Invalid.
 
     Days are of `decided_at`. Entries have neither category nor source: who asks for one finds nothing.
@@ -42,7 +47,12 @@ def narrow_entries(rows: "QuerySet[Any]", *, owner: Owner, query: str) -> "Query
     if filters.categories or filters.sources:
         return rows.none()
     if parsed.node is not None:
-        rows = matching(rows, owner_id_of(owner), parsed.node, DocumentKind.ROLE_MEMORY)
+        rows = matching(
+            rows,
+            owner_id_of(owner),
+            parsed.node,
+            DocumentKind.ROLE_MEMORY,
+        )
     elif parsed.literal:
         learned = Q(narrative__icontains=parsed.literal) | Q(lesson__icontains=parsed.literal)
         rows = rows.filter(Q(decision__icontains=parsed.literal) | (Q(lesson_held_at__isnull=True) & learned))
@@ -50,7 +60,10 @@ def narrow_entries(rows: "QuerySet[Any]", *, owner: Owner, query: str) -> "Query
 
 
 def matching(
-    rows: "QuerySet[Any]", owner_id: int | None, node: Node, kind: DocumentKind = DocumentKind.MEMORY
+    rows: "QuerySet[Any]",
+    owner_id: int | None,
+    node: Node,
+    kind: DocumentKind = DocumentKind.MEMORY,
 ) -> "QuerySet[Any]":
     """Keep the rows whose words match, memories or those of another kind."""
     sql, values = backend(rows.db).matching(owner_id, node, kind)
@@ -63,7 +76,11 @@ def limited(query: str | None, *, using: str = DEFAULT_DB_ALIAS) -> AbstractCont
 
 
 def read_query(
-    text: str, *, category: Category | None = None, source: Source | None = None, is_personal: bool = False
+    text: str,
+    *,
+    category: Category | None = None,
+    source: Source | None = None,
+    is_personal: bool = False,
 ) -> Query:
     """Return the parsed query with the filters of the door added; what is too long is cut. Raises Invalid."""
     problem = storable_problem(text)
@@ -71,7 +88,10 @@ def read_query(
         raise Invalid(problem, errors=(FieldError("q", problem),))
     parsed = parse_query(text[:MAX_QUERY_CHARS])
     if len(text) > MAX_QUERY_CHARS:
-        parsed = replace(parsed, notes=(Note(NoteCode.CUT, str(len(text))), *parsed.notes))
+        parsed = replace(
+            parsed,
+            notes=(Note(NoteCode.CUT, str(len(text))), *parsed.notes),
+        )
     filters = replace(parsed.filters, is_personal=is_personal)
     if category is not None:
         filters = replace(filters, categories=frozenset({category.value}))
@@ -83,7 +103,11 @@ def read_query(
 def unquoted(query: Query) -> Query:
     """Return a query that looks for the words of its phrases instead of the phrases, and says so."""
     read = parse_query(query.text, unquotes=True)
-    return replace(read, filters=query.filters, notes=tuple(dict.fromkeys((*query.notes, *read.notes))))
+    return replace(
+        read,
+        filters=query.filters,
+        notes=tuple(dict.fromkeys((*query.notes, *read.notes))),
+    )
 
 
 def owner_id_of(owner: Owner) -> int | None:

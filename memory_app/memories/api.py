@@ -139,7 +139,12 @@ class BulkDone(Schema):
     batch: str
 
 
-@router.post("/memory", "Store a memory that the user states", Act.MEMORY_WRITE, {201: Written, 202: WrittenHeld})
+@router.post(
+    "/memory",
+    "Store a memory that the user states",
+    Act.MEMORY_WRITE,
+    {201: Written, 202: WrittenHeld},
+)
 def create(request: PageRequest, payload: NewMemory) -> Status[dict[str, Any]]:
     """Store what the user stated, as `personalization` / `user_manual`; 202 says that the guard holds it."""
     draft = Draft(
@@ -149,7 +154,11 @@ def create(request: PageRequest, payload: NewMemory) -> Status[dict[str, Any]]:
         fact_type=payload.fact_type,
         tickers=tuple(payload.tickers),
     )
-    memory = write_memory(owner_id=request.principal.owner.pk, draft=draft, now=timezone.now())
+    memory = write_memory(
+        owner_id=request.principal.owner.pk,
+        draft=draft,
+        now=timezone.now(),
+    )
     answer = written_record(MEMORY_KIND, memory)
     return Status(202 if "held" in answer else 201, answer)
 
@@ -162,13 +171,23 @@ def list_(request: PageRequest, query: Query[MemoryQuery]) -> dict[str, Any]:
     """
     now, owner = timezone.now(), request.principal.reads(Act.MEMORY_READ, query.owner)
     rows: QuerySet[Any] = list_memories(
-        owner=owner, now=now, state=query.state, category=query.category, source=query.source
+        owner=owner,
+        now=now,
+        state=query.state,
+        category=query.category,
+        source=query.source,
     )
     if query.q:
         rows = narrow(rows, owner=owner, query=query.q)
     order = NEWEST_DELETED if query.state is State.DELETED else NEWEST
     with limited(query.q):
-        page = paginate(rows, order, cursor=query.cursor, limit=query.limit, scope="v1/memory")
+        page = paginate(
+            rows,
+            order,
+            cursor=query.cursor,
+            limit=query.limit,
+            scope="v1/memory",
+        )
     return answer_page(
         request,
         page,
@@ -178,17 +197,45 @@ def list_(request: PageRequest, query: Query[MemoryQuery]) -> dict[str, Any]:
     )
 
 
-@router.post("/memory/bulk", "Delete or restore several memories", Act.MEMORY_REMOVE, BulkDone)
-def bulk(request: PageRequest, payload: BulkAct, query: Query[OwnerQuery]) -> dict[str, Any]:
+@router.post(
+    "/memory/bulk",
+    "Delete or restore several memories",
+    Act.MEMORY_REMOVE,
+    BulkDone,
+)
+def bulk(
+    request: PageRequest,
+    payload: BulkAct,
+    query: Query[OwnerQuery],
+) -> dict[str, Any]:
     """Delete or restore several memories; one unknown id changes nothing."""
     act = delete_memories if payload.action == "delete" else restore_memories
     owner = request.principal.reads(Act.MEMORY_REMOVE, query.owner)
-    batch = act(principal=request.principal, owner=owner, ids=payload.ids, now=timezone.now())
-    return {"action": payload.action, "changed": len(batch.ids), "batch": batch.id}
+    batch = act(
+        principal=request.principal,
+        owner=owner,
+        ids=payload.ids,
+        now=timezone.now(),
+    )
+    return {
+        "action": payload.action,
+        "changed": len(batch.ids),
+        "batch": batch.id,
+    }
 
 
-@router.get("/memory/{int:memory_id}", "Read a memory", Act.MEMORY_READ, Data[MemoryOut])
-def read(request: PageRequest, response: HttpResponse, memory_id: int, query: Query[OwnerQuery]) -> dict[str, Any]:
+@router.get(
+    "/memory/{int:memory_id}",
+    "Read a memory",
+    Act.MEMORY_READ,
+    Data[MemoryOut],
+)
+def read(
+    request: PageRequest,
+    response: HttpResponse,
+    memory_id: int,
+    query: Query[OwnerQuery],
+) -> dict[str, Any]:
     """Read one memory; the ETag is its version."""
     memory = open_one(request, memory_id, query)
     response["ETag"] = f'"{memory.version}"'
@@ -199,54 +246,122 @@ def read(request: PageRequest, response: HttpResponse, memory_id: int, query: Qu
     return {"data": record}
 
 
-@router.patch("/memory/{int:memory_id}", "Edit a memory", Act.MEMORY_WRITE, {200: Edited, 202: EditedHeld})
-def edit(request: PageRequest, response: HttpResponse, memory_id: int, payload: MemoryEdit) -> Status[dict[str, Any]]:
+@router.patch(
+    "/memory/{int:memory_id}",
+    "Edit a memory",
+    Act.MEMORY_WRITE,
+    {200: Edited, 202: EditedHeld},
+)
+def edit(
+    request: PageRequest,
+    response: HttpResponse,
+    memory_id: int,
+    payload: MemoryEdit,
+) -> Status[dict[str, Any]]:
     """Change what the user typed; with `If-Match` a stale version is 409 and changes nothing; 202: it is held."""
     tickers = None if payload.tickers is None else tuple(payload.tickers)
     memory = edit_memory(
         principal=request.principal,
         memory_id=memory_id,
-        changes=Changes(content=payload.statement, fact_type=payload.fact_type, tickers=tickers),
+        changes=Changes(
+            content=payload.statement,
+            fact_type=payload.fact_type,
+            tickers=tickers,
+        ),
         expected_version=expected_version(request),
         now=timezone.now(),
     )
     response["ETag"] = f'"{memory.version}"'
     [record] = memory_records([memory], reader=request.principal.owner)
-    answer = {**written_record(MEMORY_KIND, memory), "version": memory.version, "data": record}
+    answer = {
+        **written_record(MEMORY_KIND, memory),
+        "version": memory.version,
+        "data": record,
+    }
     return Status(202 if "held" in answer else 200, answer)
 
 
-@router.delete("/memory/{int:memory_id}", "Move a memory to the trash", Act.MEMORY_REMOVE, Deleted)
-def delete(request: PageRequest, memory_id: int, query: Query[OwnerQuery]) -> dict[str, Any]:
+@router.delete(
+    "/memory/{int:memory_id}",
+    "Move a memory to the trash",
+    Act.MEMORY_REMOVE,
+    Deleted,
+)
+def delete(
+    request: PageRequest,
+    memory_id: int,
+    query: Query[OwnerQuery],
+) -> dict[str, Any]:
     """Move a memory to the trash; doing it twice changes nothing more."""
     owner = request.principal.reads(Act.MEMORY_REMOVE, query.owner)
-    delete_memories(principal=request.principal, owner=owner, ids=[memory_id], now=timezone.now())
+    delete_memories(
+        principal=request.principal,
+        owner=owner,
+        ids=[memory_id],
+        now=timezone.now(),
+    )
     return {}
 
 
-@router.post("/memory/{int:memory_id}/restore", "Restore a deleted memory", Act.MEMORY_REMOVE, Restored)
-def restore(request: PageRequest, memory_id: int, query: Query[OwnerQuery]) -> dict[str, Any]:
+@router.post(
+    "/memory/{int:memory_id}/restore",
+    "Restore a deleted memory",
+    Act.MEMORY_REMOVE,
+    Restored,
+)
+def restore(
+    request: PageRequest,
+    memory_id: int,
+    query: Query[OwnerQuery],
+) -> dict[str, Any]:
     """Bring a deleted memory back while its retention lasts."""
     owner = request.principal.reads(Act.MEMORY_REMOVE, query.owner)
-    restore_memories(principal=request.principal, owner=owner, ids=[memory_id], now=timezone.now())
+    restore_memories(
+        principal=request.principal,
+        owner=owner,
+        ids=[memory_id],
+        now=timezone.now(),
+    )
     return {}
 
 
 @router.get(
-    "/memory/{int:memory_id}/history", "Read every version of a memory", Act.MEMORY_READ, Data[Items[VersionOut]]
+    "/memory/{int:memory_id}/history",
+    "Read every version of a memory",
+    Act.MEMORY_READ,
+    Data[Items[VersionOut]],
 )
-def history(request: PageRequest, memory_id: int, query: Query[PageQuery]) -> dict[str, Any]:
+def history(
+    request: PageRequest,
+    memory_id: int,
+    query: Query[PageQuery],
+) -> dict[str, Any]:
     """Read every version of a memory, newest first."""
     memory, scope = open_one(request, memory_id, query), f"v1/history/{memory_id}"
-    items = get_history(memory, below=read_number(query.cursor, scope=scope), limit=query.limit)
+    items = get_history(
+        memory,
+        below=read_number(query.cursor, scope=scope),
+        limit=query.limit,
+    )
     more = bool(items) and items[-1].version > 1
     shown = items if memory.owner_id == request.principal.owner.pk else [entry.masked() for entry in items]
-    return {"data": {"items": shown, "next_cursor": write_number(items[-1].version, scope=scope) if more else None}}
+    return {
+        "data": {
+            "items": shown,
+            "next_cursor": write_number(items[-1].version, scope=scope) if more else None,
+        }
+    }
 
 
 def open_one(request: PageRequest, memory_id: int, query: OwnerQuery) -> Memory:
     """Return the memory and log the look at somebody else's. Raises NotFound."""
     owner = request.principal.reads(Act.MEMORY_READ, query.owner)
     memory = get_memory(owner=owner, memory_id=memory_id)
-    log_opened(request.principal, memory.owner_id, kind="memory", object_id=memory.pk, now=timezone.now())
+    log_opened(
+        request.principal,
+        memory.owner_id,
+        kind="memory",
+        object_id=memory.pk,
+        now=timezone.now(),
+    )
     return memory

@@ -74,7 +74,11 @@ def bridge_demo_preferences() -> None:
     """Store the memories of the demo's active preferences, as the job does for those that people approve."""
     for preference in Preference.objects.filter(is_demo=True).active():
         draft = replace(draft_of(preference), written_at=preference.decided_at)
-        build_memory(owner_id=preference.owner_id, draft=draft, now=preference.decided_at).save(force_insert=True)
+        build_memory(
+            owner_id=preference.owner_id,
+            draft=draft,
+            now=preference.decided_at,
+        ).save(force_insert=True)
 
 
 def edited_since(load: DemoLoad) -> Q:
@@ -95,7 +99,11 @@ def write_demo_memory(load: DemoLoad, owner: User, memory: DemoMemory) -> None:
     draft = Draft(
         category=memory.category,
         content=memory.text,
-        provenance=Provenance(memory.source, by_owner if is_owners else AGENT_KEY, memory.origin),
+        provenance=Provenance(
+            memory.source,
+            by_owner if is_owners else AGENT_KEY,
+            memory.origin,
+        ),
         fact_type=memory.fact_type,
         tickers=memory.tickers,
         written_at=changed_at - BETWEEN_EDITS * len(memory.before),
@@ -108,4 +116,10 @@ def write_demo_memory(load: DemoLoad, owner: User, memory: DemoMemory) -> None:
     hold_new([row], now=load.now)
     for version, text in enumerate(memory.before, start=1):
         at = changed_at - BETWEEN_EDITS * (len(memory.before) - version)
-        MemoryRevision.objects.create(memory=row, version=version, content=text, actor=by_owner, replaced_at=at)
+        MemoryRevision.objects.create(
+            memory=row,
+            version=version,
+            content=text,
+            actor=by_owner,
+            replaced_at=at,
+        )

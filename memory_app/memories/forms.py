@@ -19,7 +19,13 @@ SEPARATORS = re.compile(r"[\s,;]+")
 class TickersField(forms.CharField):
     """Tickers in one line, parted by spaces or commas."""
 
-    widget = forms.TextInput(attrs={"autocapitalize": "characters", "autocomplete": "off", "spellcheck": "false"})
+    widget = forms.TextInput(
+        attrs={
+            "autocapitalize": "characters",
+            "autocomplete": "off",
+            "spellcheck": "false",
+        }
+    )
 
     def to_python(self, value: Any) -> tuple[str, ...]:  # type: ignore[override]
         """Return the tickers as typed; the service judges them."""
@@ -46,19 +52,36 @@ class MemoryForm(forms.Form):
         help_text=_("A label to filter by, such as risk or habit."),
         widget=forms.TextInput(attrs={"maxlength": 64, "autocomplete": "off"}),
     )
-    tickers = TickersField(label=_("Tickers"), required=False, help_text=_("Such as BTC or EUR/USD."))
+    tickers = TickersField(
+        label=_("Tickers"),
+        required=False,
+        help_text=_("Such as BTC or EUR/USD."),
+    )
 
     def changes(self) -> Changes:
         """Return the valid input as an edit."""
         clean = self.cleaned_data
-        return Changes(content=clean["statement"], fact_type=clean["fact_type"], tickers=clean["tickers"])
+        return Changes(
+            content=clean["statement"],
+            fact_type=clean["fact_type"],
+            tickers=clean["tickers"],
+        )
 
 
 class EditForm(MemoryForm):
     """A change of a memory, with the version that its editor read; `sure` says that a hard constraint is meant."""
 
-    reason = reason_field(_("Why"), MAX_REASON_CHARS, _("Kept in the history."), required=False)
-    version = forms.IntegerField(min_value=1, max_value=2**31 - 1, widget=forms.HiddenInput)
+    reason = reason_field(
+        _("Why"),
+        MAX_REASON_CHARS,
+        _("Kept in the history."),
+        required=False,
+    )
+    version = forms.IntegerField(
+        min_value=1,
+        max_value=2**31 - 1,
+        widget=forms.HiddenInput,
+    )
     sure = forms.CharField(required=False, max_length=1, widget=forms.HiddenInput)
 
     @staticmethod
@@ -76,7 +99,9 @@ class ConstraintForm(forms.Form):
     """What a hard constraint limits, when a memory is proposed as one."""
 
     dimension = forms.ChoiceField(
-        label=_("What it limits"), choices=[*DIMENSIONS.items()], initial=PreferenceDimension.RISK_LIMIT
+        label=_("What it limits"),
+        choices=[*DIMENSIONS.items()],
+        initial=PreferenceDimension.RISK_LIMIT,
     )
 
 

@@ -51,7 +51,12 @@ class MemoryKind(StoredKind):
             for row in Memory.objects.filter(pk__in=holds)
         }
 
-    def held_text(self, memory: Memory, hold: Hold, replaces: str | None) -> HeldText:
+    def held_text(
+        self,
+        memory: Memory,
+        hold: Hold,
+        replaces: str | None,
+    ) -> HeldText:
         """Return the text of a held memory; `replaces` is what it said before."""
         goes = str(GOES) % {"days": retention().days}
         return HeldText(
@@ -71,25 +76,53 @@ class MemoryKind(StoredKind):
     def lock(self, ids: Collection[int]) -> dict[int, Memory]:
         return {row.pk: row for row in lock_memories(ids)}
 
-    def release(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, now: datetime) -> None:
+    def release(
+        self,
+        holds: Mapping[int, Hold],
+        rows: Mapping[int, Any],
+        *,
+        now: datetime,
+    ) -> None:
         chosen = [rows[pk] for pk in holds if pk in rows]
         release_memories(chosen)
         self.accept(chosen, now=now)
 
     def discard(
-        self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, reason: str, now: datetime
+        self,
+        holds: Mapping[int, Hold],
+        rows: Mapping[int, Any],
+        *,
+        actor: str,
+        reason: str,
+        now: datetime,
     ) -> None:
         """Bring back what was said before a refused edit; new memories go to the trash."""
         chosen, edited = [rows[pk] for pk in holds if pk in rows], find_replaced(holds.values())
-        discard_memories(actor=actor, memories=chosen, edited=edited, now=now, reason=reason)
+        discard_memories(
+            actor=actor,
+            memories=chosen,
+            edited=edited,
+            now=now,
+            reason=reason,
+        )
 
     def publish_changes(self, owner_id: int, ids: Sequence[int]) -> None:
         send_after_commit(memory_written, owner_id=owner_id, memory_ids=tuple(ids))
 
-    def hold_again(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, now: datetime) -> None:
+    def hold_again(
+        self,
+        holds: Mapping[int, Hold],
+        rows: Mapping[int, Any],
+        *,
+        actor: str,
+        now: datetime,
+    ) -> None:
         """Hold what was released; take what was discarded from the trash, or from the history of its memory."""
         decided_at = {hold.object_id: hold.decided_at for hold in holds.values() if hold.decision == Decision.DISCARDED}
-        revisions = MemoryRevision.objects.filter(memory_id__in=decided_at, replaced_at__in=set(decided_at.values()))
+        revisions = MemoryRevision.objects.filter(
+            memory_id__in=decided_at,
+            replaced_at__in=set(decided_at.values()),
+        )
         revisions = revisions.order_by("version")
         edits = {each.memory_id: each for each in revisions if decided_at[each.memory_id] == each.replaced_at}
         for object_id, hold in holds.items():
@@ -98,7 +131,12 @@ class MemoryKind(StoredKind):
         for listener in self.on_held_again:
             listener(holds, actor=actor, now=now)
 
-    def check_decided(self, hold: Hold, row: Memory | None, edit: MemoryRevision | None) -> None:
+    def check_decided(
+        self,
+        hold: Hold,
+        row: Memory | None,
+        edit: MemoryRevision | None,
+    ) -> None:
         """Raise Conflict unless a memory is as the decision left it; `edit` is what a discard took back of it."""
         is_released, decided_at = hold.decision == Decision.RELEASED, hold.decided_at
         if row is None or (row.deleted_at and (is_released or row.deleted_at != decided_at)):
@@ -114,15 +152,32 @@ class MemoryKind(StoredKind):
         said = edit or row
         self.check_unchanged(
             hold,
-            guarded_text(content=said.content, fact_type=said.fact_type, tickers=said.tickers, metadata=row.metadata),
+            guarded_text(
+                content=said.content,
+                fact_type=said.fact_type,
+                tickers=said.tickers,
+                metadata=row.metadata,
+            ),
         )
 
-    def rescan(self, ids: Collection[int], *, now: datetime, actor: str) -> tuple[int, int]:
+    def rescan(
+        self,
+        ids: Collection[int],
+        *,
+        now: datetime,
+        actor: str,
+    ) -> tuple[int, int]:
         found = lock_memories(ids)
         refused = rescan_rows(found, now=now)
         for owner_id, memories in hashes_by_owner(refused).items():
             details = {"memories": memories}
-            record_audit(now=now, actor=actor, tool_call=f"{self.name}_held", owner_id=owner_id, details=details)
+            record_audit(
+                now=now,
+                actor=actor,
+                tool_call=f"{self.name}_held",
+                owner_id=owner_id,
+                details=details,
+            )
             self.publish_changes(owner_id, [each["id"] for each in memories])
         return len(found), len(refused)
 
@@ -130,6 +185,9 @@ class MemoryKind(StoredKind):
 def find_replaced(holds: Iterable[Hold]) -> dict[int, str]:
     """Return, by memory, what each said before the edit that was refused; nothing for what was held otherwise."""
     held_at = {hold.object_id: hold.held_at for hold in holds}
-    revisions = MemoryRevision.objects.filter(memory_id__in=held_at, replaced_at__in=set(held_at.values()))
+    revisions = MemoryRevision.objects.filter(
+        memory_id__in=held_at,
+        replaced_at__in=set(held_at.values()),
+    )
     rows = revisions.values_list("memory_id", "replaced_at", "content")
     return {memory_id: content for memory_id, replaced_at, content in rows if held_at[memory_id] == replaced_at}

@@ -29,7 +29,11 @@ class MemoryQuerySet(OwnedQuerySet):
 
     def live(self) -> Self:
         """Keep what is read: neither deleted nor held nor retired."""
-        return self.filter(deleted_at__isnull=True, held_at__isnull=True, retired_at__isnull=True)
+        return self.filter(
+            deleted_at__isnull=True,
+            held_at__isnull=True,
+            retired_at__isnull=True,
+        )
 
     def deleted(self) -> Self:
         """Keep what waits in the trash."""
@@ -42,7 +46,10 @@ class MemoryQuerySet(OwnedQuerySet):
     def retired(self) -> Self:
         """Keep the facts that another fact replaced, by their state, which has an index."""
         return self.filter(
-            deleted_at__isnull=True, held_at__isnull=True, retired_at__isnull=False, fact_state=FactState.RETIRED
+            deleted_at__isnull=True,
+            held_at__isnull=True,
+            retired_at__isnull=False,
+            fact_state=FactState.RETIRED,
         )
 
     def in_state(self, state: State, cutoff: datetime) -> Self:
@@ -64,7 +71,12 @@ class MemoryQuerySet(OwnedQuerySet):
         """Keep deleted rows past their retention."""
         return self.filter(deleted_at__lte=cutoff)
 
-    def bulk_create(self, objs: Iterable["Memory"], *args: Any, **kwargs: Any) -> list["Memory"]:
+    def bulk_create(
+        self,
+        objs: Iterable["Memory"],
+        *args: Any,
+        **kwargs: Any,
+    ) -> list["Memory"]:
         """Insert many rows, or with `update_conflicts` change them, with what is derived from them."""
         link = write_edges if kwargs.get("update_conflicts") else insert_edges
         with transaction.atomic(using=self.db):
@@ -88,7 +100,10 @@ class MemoryQuerySet(OwnedQuerySet):
                 chosen = ids[start : start + SLICE]
                 changed += models.QuerySet.update(self.filter(pk__in=chosen), **fields)
                 reindex_rows(Kind.MEMORY, chosen, using=self.db)
-                write_edges(self.model.objects.using(self.db).filter(pk__in=chosen), using=self.db)
+                write_edges(
+                    self.model.objects.using(self.db).filter(pk__in=chosen),
+                    using=self.db,
+                )
         return changed
 
     update.alters_data = True  # type: ignore[attr-defined]
@@ -129,7 +144,9 @@ class Memory(models.Model):
     compared_at = models.DateTimeField(null=True)
     scenario_id = models.CharField(max_length=64, default="", db_default="")
     embedding_state = models.CharField(
-        max_length=8, default=EmbeddingState.PENDING, db_default=EmbeddingState.PENDING.value
+        max_length=8,
+        default=EmbeddingState.PENDING,
+        db_default=EmbeddingState.PENDING.value,
     )
 
     objects: ClassVar[Any] = MemoryQuerySet.as_manager()
@@ -140,16 +157,20 @@ class Memory(models.Model):
         constraints: ClassVar = [
             models.CheckConstraint(condition=Q(category__in=list(Category)), name="memory_category_known"),
             models.CheckConstraint(
-                condition=Q(source__isnull=True) | Q(source__in=list(Source)), name="memory_source_known"
+                condition=Q(source__isnull=True) | Q(source__in=list(Source)),
+                name="memory_source_known",
             ),
             models.CheckConstraint(
-                condition=Q(fact_state__isnull=True) | Q(fact_state__in=list(FactState)), name="memory_fact_state_known"
+                condition=Q(fact_state__isnull=True) | Q(fact_state__in=list(FactState)),
+                name="memory_fact_state_known",
             ),
             models.CheckConstraint(
-                condition=Q(retired_at__isnull=True) | Q(fact_state=FactState.RETIRED), name="memory_retired_is_a_fact"
+                condition=Q(retired_at__isnull=True) | Q(fact_state=FactState.RETIRED),
+                name="memory_retired_is_a_fact",
             ),
             models.CheckConstraint(
-                condition=Q(embedding_state__in=list(EmbeddingState)), name="memory_embedding_state_known"
+                condition=Q(embedding_state__in=list(EmbeddingState)),
+                name="memory_embedding_state_known",
             ),
             models.CheckConstraint(condition=~Q(content=""), name="memory_content_not_empty"),
             models.CheckConstraint(condition=~Q(actor=""), name="memory_actor_known"),
@@ -158,10 +179,14 @@ class Memory(models.Model):
             models.Index(fields=["owner", "-updated_at", "-id"], condition=LIVE, name="memories_owner_newest"),
             models.Index(fields=["-updated_at", "-id"], condition=LIVE, name="memories_newest"),
             models.Index(
-                fields=["owner", "category", "-updated_at", "-id"], condition=LIVE, name="memories_owner_category"
+                fields=["owner", "category", "-updated_at", "-id"],
+                condition=LIVE,
+                name="memories_owner_category",
             ),
             models.Index(
-                fields=["owner", "source", "-updated_at", "-id"], condition=LIVE, name="memories_owner_source"
+                fields=["owner", "source", "-updated_at", "-id"],
+                condition=LIVE,
+                name="memories_owner_source",
             ),
             models.Index(fields=["owner", "actor", "-updated_at", "-id"], condition=LIVE, name="memories_owner_actor"),
             models.Index(
@@ -182,7 +207,9 @@ class Memory(models.Model):
                 name="memories_owner_facts",
             ),
             models.Index(
-                fields=["-updated_at", "-id"], condition=Q(fact_state__isnull=False), name="memories_facts_newest"
+                fields=["-updated_at", "-id"],
+                condition=Q(fact_state__isnull=False),
+                name="memories_facts_newest",
             ),
             models.Index(
                 fields=["owner", "created_at", "id"],
@@ -190,7 +217,9 @@ class Memory(models.Model):
                 name="memories_pending_facts",
             ),
             models.Index(
-                fields=["owner", "fact_key"], condition=Q(fact_state=FactState.SETTLED), name="memories_fact_key"
+                fields=["owner", "fact_key"],
+                condition=Q(fact_state=FactState.SETTLED),
+                name="memories_fact_key",
             ),
             models.Index(
                 fields=["owner", "id"],
@@ -235,7 +264,12 @@ class Memory(models.Model):
     @property
     def search_document(self) -> Document:
         """What the search index holds for it; no word of it while the guard holds it."""
-        return memory_document(self.pk, self.owner_id, "" if self.held_at else self.content, self.category)
+        return memory_document(
+            self.pk,
+            self.owner_id,
+            "" if self.held_at else self.content,
+            self.category,
+        )
 
     @property
     def said_edges(self) -> tuple[Edge, ...]:
@@ -246,7 +280,10 @@ class Memory(models.Model):
     def guarded_text(self) -> str:
         """What the guard judges of it."""
         return guarded_text(
-            content=self.content, fact_type=self.fact_type, tickers=self.tickers, metadata=self.metadata
+            content=self.content,
+            fact_type=self.fact_type,
+            tickers=self.tickers,
+            metadata=self.metadata,
         )
 
     def mask(self) -> None:
@@ -289,7 +326,12 @@ class MemoryRevision(models.Model):
     for versions that are older than the column.
     """
 
-    memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="revisions", db_index=False)
+    memory = models.ForeignKey(
+        Memory,
+        on_delete=models.CASCADE,
+        related_name="revisions",
+        db_index=False,
+    )
     version = models.PositiveIntegerField()
     content = models.TextField()
     fact_type = models.CharField(max_length=64, blank=True)

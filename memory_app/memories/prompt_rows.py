@@ -93,7 +93,10 @@ def find_prompt_change(*, owner: User, memory_id: int) -> PromptChange | None:
         return None
     without = (leave_out(ranks, {memory_id}) for ranks in (personalization, observations))
     then = prompt_rows_by_id(choose_rows(*without), is_hidden=is_hidden)
-    return PromptChange(now[memory_id], tuple(row for pk, row in then.items() if pk not in now))
+    return PromptChange(
+        now[memory_id],
+        tuple(row for pk, row in then.items() if pk not in now),
+    )
 
 
 def prompt_rows_by_id(rows: PromptRows, *, is_hidden: bool) -> dict[int, MemoryRow]:
@@ -142,10 +145,18 @@ class RankedPart(NamedTuple):
     most: int
 
 
-def ranked_parts(owner_id: int | Parameter, actor: str | Parameter, *, is_hidden: bool) -> list[RankedPart]:
+def ranked_parts(
+    owner_id: int | Parameter,
+    actor: str | Parameter,
+    *,
+    is_hidden: bool,
+) -> list[RankedPart]:
     """Return what both blocks are chosen from: personalization memories and settled facts; all that may be read."""
     readable: MemoryQuerySet = Memory.objects.filter(owner_id=owner_id).live()
-    hideable = [readable.filter(category=Category.PERSONALIZATION), readable.filter(fact_state=FactState.SETTLED)]
+    hideable = [
+        readable.filter(category=Category.PERSONALIZATION),
+        readable.filter(fact_state=FactState.SETTLED),
+    ]
     shown = readable.exclude(HIDEABLE) if is_hidden else readable
     return [
         RankedPart(block, rank, chosen, most + 1)

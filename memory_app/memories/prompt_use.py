@@ -81,7 +81,11 @@ def load_prompt_use(owner: Owner) -> PromptUse:
     newest = running.order_by("-created_at", "-id").values_list(*columns).first()
     if newest is None:
         is_hidden = hides_memories(owner)
-        return PromptUse(load_prompt_ids(owner=owner, is_hidden=is_hidden), is_known=True, is_hidden=is_hidden)
+        return PromptUse(
+            load_prompt_ids(owner=owner, is_hidden=is_hidden),
+            is_known=True,
+            is_hidden=is_hidden,
+        )
     ids, left_out, since = newest
     is_hidden = any(reason == LeftOutReason.HIDDEN for reason, _count in left_out)
     return PromptUse(frozenset(ids), since, is_known=True, is_hidden=is_hidden)

@@ -55,7 +55,12 @@ class HistoryEntry:
     def masked(self) -> Self:
         """Return this version as somebody who is not the owner may see it."""
         before = None if self.before is None else mask(self.before)
-        return replace(self, content=mask(self.content), fact_type=mask(self.fact_type), before=before)
+        return replace(
+            self,
+            content=mask(self.content),
+            fact_type=mask(self.fact_type),
+            before=before,
+        )
 
     @property
     def changes(self) -> tuple[Segment, ...]:
@@ -89,7 +94,10 @@ def get_memory(*, owner: Owner, memory_id: int, lock: bool = False) -> Memory:
 
 def open_memory(*, owner: Owner, memory_id: int, now: datetime) -> Memory:
     """Return one memory with its owner, live or in the trash. Raises NotFound also for another owner's."""
-    return only_row(Memory.objects.for_owner(owner).kept(retention_cutoff(now)).select_related("owner"), memory_id)
+    return only_row(
+        Memory.objects.for_owner(owner).kept(retention_cutoff(now)).select_related("owner"),
+        memory_id,
+    )
 
 
 def only_row(rows: MemoryQuerySet, memory_id: int) -> Memory:
@@ -122,7 +130,12 @@ def list_memories(
     return rows
 
 
-def read_memories(*, owner: Owner, category: Category | None, limit: int) -> list[Memory]:
+def read_memories(
+    *,
+    owner: Owner,
+    category: Category | None,
+    limit: int,
+) -> list[Memory]:
     """Return the most recently updated memories that the guard lets in (S1, memory_read)."""
     rows: MemoryQuerySet = Memory.objects.for_owner(owner).live()
     if category is not None:
@@ -159,7 +172,12 @@ def find_refused_of(ids: Collection[int], *, using: str = DEFAULT_DB_ALIAS) -> s
     return {pk for pk, verdict in verdicts.items() if verdict.is_held}
 
 
-def get_history(memory: Memory, *, below: int | None = None, limit: int = MAX_VERSIONS) -> list[HistoryEntry]:
+def get_history(
+    memory: Memory,
+    *,
+    below: int | None = None,
+    limit: int = MAX_VERSIONS,
+) -> list[HistoryEntry]:
     """Return at most `limit` versions, newest first; `below` continues under that version."""
     older = memory.revisions.filter(version__lt=memory.version if below is None else below)
     revisions = list(older.order_by("-version")[: limit + 1])
@@ -168,7 +186,11 @@ def get_history(memory: Memory, *, below: int | None = None, limit: int = MAX_VE
     return [history_entry(memory, *pair) for pair in zip_longest(versions[:limit], replaced[:limit])]
 
 
-def history_entry(memory: Memory, row: Memory | MemoryRevision, replaced: MemoryRevision | None) -> HistoryEntry:
+def history_entry(
+    memory: Memory,
+    row: Memory | MemoryRevision,
+    replaced: MemoryRevision | None,
+) -> HistoryEntry:
     """Return a version; the one that it replaced says when and why."""
     return HistoryEntry(
         version=row.version,
@@ -197,7 +219,10 @@ def find_constraint(memory: Memory) -> Preference | None:
     if not memory.is_hard:
         return None
     said = Q(origin=f"{MEMORY_ORIGIN}{memory.pk}") | Q(statement=memory.content)
-    said &= Q(kind=PreferenceKind.HARD_CONSTRAINT, state__in=(PreferenceState.PROPOSED, PreferenceState.ACTIVE))
+    said &= Q(
+        kind=PreferenceKind.HARD_CONSTRAINT,
+        state__in=(PreferenceState.PROPOSED, PreferenceState.ACTIVE),
+    )
     wanted = Q(pk=memory.preference_id) if memory.preference_id else said
     found: Preference | None = Preference.objects.filter(wanted, owner_id=memory.owner_id).order_by("-pk").first()
     return found
@@ -211,7 +236,11 @@ def find_version(memory: Memory, version: int) -> Memory | MemoryRevision:
 
 def find_reasoning(memory: Memory) -> str:
     """Return why it was written, as its writer said in the audit log; empty when nobody said."""
-    written = AuditEntry.objects.filter(tool_call="memory_write", at=memory.created_at, details__id=memory.pk)
+    written = AuditEntry.objects.filter(
+        tool_call="memory_write",
+        at=memory.created_at,
+        details__id=memory.pk,
+    )
     return written.values_list("reasoning", flat=True).first() or ""
 
 
@@ -245,7 +274,11 @@ def find_own_deletions(memories: Iterable[Memory]) -> dict[int, datetime]:
         return {}
     owners, words = zip(*keys.values(), strict=True)
     restored = Memory.objects.filter(pk=OuterRef("memory_id"), deleted_at__isnull=True)
-    found = MemoryDeletion.objects.filter(~Exists(restored), owner__in=set(owners), fact_key__in=set(words))
+    found = MemoryDeletion.objects.filter(
+        ~Exists(restored),
+        owner__in=set(owners),
+        fact_key__in=set(words),
+    )
     last: dict[tuple[int, str], tuple[int, datetime]] = {}
     for owner_id, key, pk, deleted_at in found.order_by("deleted_at").values_list(
         "owner_id", "fact_key", "memory_id", "deleted_at"

@@ -53,5 +53,9 @@ def is_cleaning_due() -> bool:
     newest = AuditEntry.objects.filter(tool_call="memory_purged").order_by("-at").values_list("at", flat=True).first()
     if newest is None:
         return False
-    cleaned = JobRun.objects.filter(job=PURGE, state=RunState.SUCCEEDED, finished_at__gte=newest)
+    cleaned = JobRun.objects.filter(
+        job=PURGE,
+        state=RunState.SUCCEEDED,
+        finished_at__gte=newest,
+    )
     return not cleaned.exists()

@@ -33,20 +33,39 @@ class MemoryReadArgs(Strict):
     limit: Annotated[int, Field(ge=1, le=200, description="How many, newest change first.")] = 20
 
 
-def memory_write(principal: Principal, args: MemoryWriteArgs, *, reasoning: str) -> dict[str, Any]:
+def memory_write(
+    principal: Principal,
+    args: MemoryWriteArgs,
+    *,
+    reasoning: str,
+) -> dict[str, Any]:
     """Store a memory for later sessions; the running prompt does not change. `held` says that the guard holds it."""
     draft = Draft(
         category=args.category,
         content=clean_text(args.content, field="content", max_chars=MAX_CONTENT_CHARS),
-        provenance=Provenance(agent_source(args.metadata), principal.actor, origin="tool:memory_write"),
+        provenance=Provenance(
+            agent_source(args.metadata),
+            principal.actor,
+            origin="tool:memory_write",
+        ),
         metadata=args.metadata,
     )
     write = record_fact if args.category is Category.FACT else write_memory
-    memory = write(owner_id=principal.owner.pk, draft=draft, now=timezone.now(), reasoning=reasoning)
+    memory = write(
+        owner_id=principal.owner.pk,
+        draft=draft,
+        now=timezone.now(),
+        reasoning=reasoning,
+    )
     return written_record(MEMORY_KIND, memory)
 
 
-def memory_read(principal: Principal, args: MemoryReadArgs, *, reasoning: str) -> dict[str, Any]:
+def memory_read(
+    principal: Principal,
+    args: MemoryReadArgs,
+    *,
+    reasoning: str,
+) -> dict[str, Any]:
     """Return the newest memories of a category."""
     owner = principal.reads(Act.MEMORY_READ)
     rows = read_memories(owner=owner, category=args.category, limit=args.limit)

@@ -34,9 +34,16 @@ def find_unconfirmed_memories(texts: Mapping[int, str], *, owner: Owner) -> dict
     telling = {pk: text for pk, text in texts.items() if find_destinations(text)}
     if not telling:
         return {}
-    persons = Memory.objects.filter(by_person(), pk__in=telling, source__in=USER_WRITTEN).values_list("pk", flat=True)
+    persons = Memory.objects.filter(
+        by_person(),
+        pk__in=telling,
+        source__in=USER_WRITTEN,
+    ).values_list("pk", flat=True)
     own_words = set(persons)
-    return find_unconfirmed({pk: text for pk, text in telling.items() if pk not in own_words}, owner=owner)
+    return find_unconfirmed(
+        {pk: text for pk, text in telling.items() if pk not in own_words},
+        owner=owner,
+    )
 
 
 def find_confirmed(wanted: Mapping[str, str], *, owner: User) -> set[str]:

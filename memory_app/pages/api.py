@@ -33,7 +33,11 @@ class CompiledQuery(OwnerQuery):
     Act.COMPILED_READ,
     openapi_extra={"responses": {200: ANSWER}},
 )
-def compiled(request: PageRequest, asset: str, query: Query[CompiledQuery]) -> HttpResponse:
+def compiled(
+    request: PageRequest,
+    asset: str,
+    query: Query[CompiledQuery],
+) -> HttpResponse:
     """Answer one page of markdown, the same bytes until something changes: BTC, BTC/USDT, EUR/USD, 比特币.
 
     An asset that has no class is 404.
@@ -41,6 +45,12 @@ def compiled(request: PageRequest, asset: str, query: Query[CompiledQuery]) -> H
     principal, now = request.principal, timezone.now()
     owner = open_owner(principal.reads(Act.COMPILED_READ, query.owner))
     asked = PageScope(owner, open_asset(asset), query.hard_constraints)
-    log_opened(principal, owner.pk, kind="compiled", object_id=asked.asset.symbol, now=now)
+    log_opened(
+        principal,
+        owner.pk,
+        kind="compiled",
+        object_id=asked.asset.symbol,
+        now=now,
+    )
     page = load_page(asked, reader=principal.owner, now=now)
     return HttpResponse(page.markdown, content_type=MARKDOWN)

@@ -11,7 +11,19 @@ def memory_compiled_page(context: EvidenceContext, *, asset: str) -> Iterator[Ev
     """Yield what is known about an asset today: the page keeps no past."""
     asked = PageScope(context.owner, open_asset(asset), hard_constraints=False)
     compiled = load_page(asked, reader=context.owner, now=context.now)
-    yield EvidenceItem("page", f"{asked.asset.symbol}, as known now", compiled.markdown[:MAX_PAGE_CHARS], context.now)
+    yield EvidenceItem(
+        "page",
+        f"{asked.asset.symbol}, as known now",
+        compiled.markdown[:MAX_PAGE_CHARS],
+        context.now,
+    )
 
 
-register_source(SourceTool("memory_compiled_page", ("asset",), memory_compiled_page, is_read_only=True))
+register_source(
+    SourceTool(
+        "memory_compiled_page",
+        ("asset",),
+        memory_compiled_page,
+        is_read_only=True,
+    )
+)

@@ -98,7 +98,12 @@ def load_page(asked: PageScope, *, reader: User, now: datetime) -> CompiledPage:
         sections = join_parts([part(asked) for part in PARTS])
         if key.is_masked:
             sections = tuple(map(masked, sections))
-        page = CompiledPage(asked.asset, sections, render_page(asked.asset, sections), now)
+        page = CompiledPage(
+            asked.asset,
+            sections,
+            render_page(asked.asset, sections),
+            now,
+        )
         PAGES.keep(key, page)
     return page
 
@@ -125,13 +130,24 @@ def get_versions(owner_id: int) -> Versions:
     event = LifecycleEvent.objects.order_by("-id").values("id")[:1]
     active = Preference.objects.filter(owner_id=owner_id).active().hard().values("owner")
     sums = (Subquery(active.annotate(sum=Sum(name)).values("sum")) for name in ("pk", "version"))
-    found = User.objects.filter(pk=owner_id).values_list(Subquery(version), Subquery(event), *sums).first()
+    found = (
+        User.objects.filter(pk=owner_id)
+        .values_list(
+            Subquery(version),
+            Subquery(event),
+            *sums,
+        )
+        .first()
+    )
     return Versions(*(each or 0 for each in found or (0, 0, 0, 0)))
 
 
 def masked(section: Section) -> Section:
     """Return a section as somebody else than its owner may see it."""
-    return replace(section, entries=tuple(replace(entry, text=mask(entry.text)) for entry in section.entries))
+    return replace(
+        section,
+        entries=tuple(replace(entry, text=mask(entry.text)) for entry in section.entries),
+    )
 
 
 def rows_about(asked: PageScope) -> MemoryQuerySet:
@@ -149,7 +165,9 @@ def readable(owner: User) -> MemoryQuerySet:
 def edges_to_assets(owner: User) -> "QuerySet[MemoryEdge]":
     """Return the edges from this owner's memories to what they are about."""
     edges: QuerySet[MemoryEdge] = MemoryEdge.objects.for_owner(owner).filter(
-        src_table=SourceTable.MEMORIES, dst_entity_kind=NodeKind.TICKER, edge_type__in=ABOUT
+        src_table=SourceTable.MEMORIES,
+        dst_entity_kind=NodeKind.TICKER,
+        edge_type__in=ABOUT,
     )
     return edges
 
@@ -198,7 +216,11 @@ def statement_part(asked: PageScope) -> Section:
 
 def methodology_part(asked: PageScope) -> Section:
     """Return the methods that prompts may carry for the asset's class, then for the others of its group."""
-    found = list_injected([asked.asset.asset_class], owner=asked.owner, limit=MAX_METHODOLOGIES)
+    found = list_injected(
+        [asked.asset.asset_class],
+        owner=asked.owner,
+        limit=MAX_METHODOLOGIES,
+    )
     return Section(Heading.COMPILED_TRUTH, tuple(map(entry_of_methodology, found)))
 
 
@@ -217,7 +239,10 @@ def event_part(asked: PageScope) -> Section:
     """Return what happened, newest first."""
     rows = rows_about(asked).exclude(IS_HARD_CONSTRAINT).filter(category__in=TIMELINE)
     found = newest_accepted(rows, MAX_EVENTS)
-    return Section(Heading.TIMELINE, tuple(replace(entry_of(row), at=row.updated_at) for row in found))
+    return Section(
+        Heading.TIMELINE,
+        tuple(replace(entry_of(row), at=row.updated_at) for row in found),
+    )
 
 
 def decision_part(asked: PageScope) -> Section:

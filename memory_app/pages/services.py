@@ -20,5 +20,8 @@ def raise_version(sender: object, *, owner_id: int, **facts: Any) -> None:
     """Count that an owner's data changed, after it is committed."""
     is_there = add_one(CompiledPageVersion, owner_id, "version")
     if not is_there and User.objects.filter(pk=owner_id).exists():
-        CompiledPageVersion.objects.bulk_create([CompiledPageVersion(owner_id=owner_id)], ignore_conflicts=True)
+        CompiledPageVersion.objects.bulk_create(
+            [CompiledPageVersion(owner_id=owner_id)],
+            ignore_conflicts=True,
+        )
         add_one(CompiledPageVersion, owner_id, "version")

@@ -21,10 +21,21 @@ class MemoryCompiledPageArgs(Strict):
     ] = True
 
 
-def memory_compiled_page(principal: Principal, args: MemoryCompiledPageArgs, *, reasoning: str) -> dict[str, Any]:
+def memory_compiled_page(
+    principal: Principal,
+    args: MemoryCompiledPageArgs,
+    *,
+    reasoning: str,
+) -> dict[str, Any]:
     """Return the page of an asset as markdown."""
     asked = PageScope(
-        open_owner(principal.reads(Act.COMPILED_READ)), open_asset(args.asset), args.include_hard_constraints
+        open_owner(principal.reads(Act.COMPILED_READ)),
+        open_asset(args.asset),
+        args.include_hard_constraints,
     )
     page = load_page(asked, reader=principal.owner, now=timezone.now())
-    return {"asset": page.asset.symbol, "asset_class": page.asset.asset_class, "page": page.markdown}
+    return {
+        "asset": page.asset.symbol,
+        "asset_class": page.asset.asset_class,
+        "page": page.markdown,
+    }

@@ -6,4 +6,7 @@ from memory_app.pages import views
 
 app_name = "pages"
 
-urlpatterns = [path("", views.asset_list, name="list"), path("<path:asset>/", views.asset_page, name="one")]
+urlpatterns = [
+    path("", views.asset_list, name="list"),
+    path("<path:asset>/", views.asset_page, name="one"),
+]

@@ -25,7 +25,10 @@ from minara_site.web.responses import render_page
 
 MAX_CHARS = 100
 
-HEADING_WORDS = {Heading.COMPILED_TRUTH: gettext_lazy("What is known"), Heading.TIMELINE: gettext_lazy("Timeline")}
+HEADING_WORDS = {
+    Heading.COMPILED_TRUTH: gettext_lazy("What is known"),
+    Heading.TIMELINE: gettext_lazy("Timeline"),
+}
 
 
 class Show(StrEnum):
@@ -43,13 +46,25 @@ def asset_list(request: PageRequest) -> HttpResponse:
     asset = find_asset(written)
     if asset:
         return HttpResponseRedirect(address_of(asset.symbol, request))
-    log_access(principal=request.principal, owner_ids=[owner.pk], kind="compiled", now=timezone.now())
+    log_access(
+        principal=request.principal,
+        owner_ids=[owner.pk],
+        kind="compiled",
+        now=timezone.now(),
+    )
     groups = [
-        (GROUP_LABELS[group], [(known, CLASS_LABELS[known.asset.asset_class]) for known in assets])
+        (
+            GROUP_LABELS[group],
+            [(known, CLASS_LABELS[known.asset.asset_class]) for known in assets],
+        )
         for group, assets in list_assets(owner=owner).items()
     ]
     status = HTTPStatus.NOT_FOUND if written else HTTPStatus.OK
-    context = {"groups": groups, "written": written, **frame_context(request, owner, _("Assets"))}
+    context = {
+        "groups": groups,
+        "written": written,
+        **frame_context(request, owner, _("Assets")),
+    }
     return render_page(request, "memory_app/pages/list.html", context, status=status)
 
 
@@ -60,8 +75,18 @@ def asset_page(request: PageRequest, asset: str) -> HttpResponse:
     found, now = open_asset(asset), timezone.now()
     if found.symbol != asset:
         return HttpResponseRedirect(address_of(found.symbol, request))
-    log_opened(request.principal, owner.pk, kind="compiled", object_id=found.symbol, now=now)
-    asked = PageScope(owner, found, hard_constraints=request.GET.get("hard_constraints") != "0")
+    log_opened(
+        request.principal,
+        owner.pk,
+        kind="compiled",
+        object_id=found.symbol,
+        now=now,
+    )
+    asked = PageScope(
+        owner,
+        found,
+        hard_constraints=request.GET.get("hard_constraints") != "0",
+    )
     compiled = load_page(asked, reader=request.user, now=now)
     context = frame_context(request, owner, found.symbol) | page_context(request, asked, compiled)
     return render_page(request, "memory_app/pages/one.html", context)
@@ -70,10 +95,18 @@ def asset_page(request: PageRequest, asset: str) -> HttpResponse:
 def frame_context(request: PageRequest, owner: User, title: str) -> dict[str, Any]:
     """Return what both pages say: whose knowledge it is."""
     is_own = owner == request.user
-    return {"title": title, "is_own": is_own, "owner_name": "" if is_own else owner.username}
+    return {
+        "title": title,
+        "is_own": is_own,
+        "owner_name": "" if is_own else owner.username,
+    }
 
 
-def page_context(request: PageRequest, asked: PageScope, compiled: CompiledPage) -> dict[str, Any]:
+def page_context(
+    request: PageRequest,
+    asked: PageScope,
+    compiled: CompiledPage,
+) -> dict[str, Any]:
     """Return a compiled page for the template."""
     is_agents = request.GET.get("show") == Show.AGENT
     doubts = {} if is_agents else find_unconfirmed_rows(compiled, owner=asked.owner)
@@ -85,7 +118,13 @@ def page_context(request: PageRequest, asked: PageScope, compiled: CompiledPage)
         "parts": [
             (
                 HEADING_WORDS[section.heading],
-                [(entry, doubts.get((entry.row, entry.row_id), ())) for entry in section.entries],
+                [
+                    (
+                        entry,
+                        doubts.get((entry.row, entry.row_id), ()),
+                    )
+                    for entry in section.entries
+                ],
             )
             for section in compiled.sections
         ],

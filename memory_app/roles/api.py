@@ -165,9 +165,17 @@ def list_roles(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
 
 
 @router.get(
-    "/roles/{role_id}/lessons", "List the lessons of a role", Act.ROLES_READ, Data[Items[RoleMemoryOut]], by_alias=True
+    "/roles/{role_id}/lessons",
+    "List the lessons of a role",
+    Act.ROLES_READ,
+    Data[Items[RoleMemoryOut]],
+    by_alias=True,
 )
-def lessons(request: PageRequest, role_id: str, query: Query[LessonQuery]) -> dict[str, Any]:
+def lessons(
+    request: PageRequest,
+    role_id: str,
+    query: Query[LessonQuery],
+) -> dict[str, Any]:
     """List decisions that taught something, newest outcome first; only those whose outcome was known by `as_of`.
 
     A page is shorter by what the guard's newest rules refuse.
@@ -176,12 +184,28 @@ def lessons(request: PageRequest, role_id: str, query: Query[LessonQuery]) -> di
     if registry().find(role_id) is None:
         raise NotFound(_("There is no such role. `GET /v1/roles` names them."))
     owner = request.principal.reads(Act.ROLES_READ, query.owner)
-    rows = list_lessons(owner=owner, role_id=role_id, as_of=min(query.as_of or now, now))
-    page = paginate(rows, NEWEST_OUTCOME, cursor=query.cursor, limit=query.limit, scope=f"v1/lessons/{role_id}")
+    rows = list_lessons(
+        owner=owner,
+        role_id=role_id,
+        as_of=min(query.as_of or now, now),
+    )
+    page = paginate(
+        rows,
+        NEWEST_OUTCOME,
+        cursor=query.cursor,
+        limit=query.limit,
+        scope=f"v1/lessons/{role_id}",
+    )
     return answer_decisions(request, page)
 
 
-@router.get("/role-memory", "List decisions", Act.ROLE_MEMORY_READ, Data[Items[RoleMemoryOut]], by_alias=True)
+@router.get(
+    "/role-memory",
+    "List decisions",
+    Act.ROLE_MEMORY_READ,
+    Data[Items[RoleMemoryOut]],
+    by_alias=True,
+)
 def list_(request: PageRequest, query: Query[EntryQuery]) -> dict[str, Any]:
     """List decisions, newest first; `q` narrows to those that the search finds, held ones are left out.
 
@@ -200,17 +224,39 @@ def list_(request: PageRequest, query: Query[EntryQuery]) -> dict[str, Any]:
     if query.q:
         rows = narrow_entries(rows, owner=owner, query=query.q)
     with limited(query.q):
-        found = paginate(rows, NEWEST, cursor=query.cursor, limit=query.limit, scope="v1/role-memory")
+        found = paginate(
+            rows,
+            NEWEST,
+            cursor=query.cursor,
+            limit=query.limit,
+            scope="v1/role-memory",
+        )
     return answer_decisions(request, found)
 
 
-@router.get("/role-memory/{int:entry_id}", "Read a decision", Act.ROLE_MEMORY_READ, Data[RoleMemoryOut], by_alias=True)
-def read(request: PageRequest, entry_id: int, query: Query[OwnerQuery]) -> dict[str, Any]:
+@router.get(
+    "/role-memory/{int:entry_id}",
+    "Read a decision",
+    Act.ROLE_MEMORY_READ,
+    Data[RoleMemoryOut],
+    by_alias=True,
+)
+def read(
+    request: PageRequest,
+    entry_id: int,
+    query: Query[OwnerQuery],
+) -> dict[str, Any]:
     """Read one decision; what the guard holds of it is there without its words."""
     owner = request.principal.reads(Act.ROLE_MEMORY_READ, query.owner)
     apply_due_marks(now=timezone.now())
     entry = get_entry(owner=owner, entry_id=entry_id)
-    log_opened(request.principal, entry.owner_id, kind="role_memory", object_id=entry.pk, now=timezone.now())
+    log_opened(
+        request.principal,
+        entry.owner_id,
+        kind="role_memory",
+        object_id=entry.pk,
+        now=timezone.now(),
+    )
     return shown_alone(request, entry)
 
 
@@ -241,7 +287,12 @@ def create(request: PageRequest, payload: NewDecision) -> Status[dict[str, Any]]
     Data[RoleMemoryOut],
     by_alias=True,
 )
-def mark(request: PageRequest, entry_id: int, payload: MarkedOutcome, query: Query[OwnerQuery]) -> dict[str, Any]:
+def mark(
+    request: PageRequest,
+    entry_id: int,
+    payload: MarkedOutcome,
+    query: Query[OwnerQuery],
+) -> dict[str, Any]:
     """Say what came of a decision of a manual role, once: a right one closes, a wrong one waits for its reflection."""
     entry = mark_outcome(
         owner=request.principal.reads(Act.ROLE_OUTCOME, query.owner),

@@ -12,7 +12,9 @@ from memory_app.roles import db_triggers as triggers
 
 @register(Tags.database)
 def check_written_once(
-    app_configs: Sequence[AppConfig] | None, databases: Sequence[str] | None = None, **kwargs: Any
+    app_configs: Sequence[AppConfig] | None,
+    databases: Sequence[str] | None = None,
+    **kwargs: Any,
 ) -> list[CheckMessage]:
     """Report a database where a rebuilt table has lost the trigger; without it a reflection could be rewritten."""
     return [

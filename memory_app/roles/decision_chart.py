@@ -19,11 +19,22 @@ def window_of(entry: RoleMemory, role: MemoryRole | None) -> tuple[datetime, dat
     return entry.decided_at, max(entry.outcome_at or entry.decided_at + least, entry.decided_at + MIN_WINDOW)
 
 
-def load_picture(entry: RoleMemory, role: MemoryRole | None, now: datetime) -> PriceChart | None:
+def load_picture(
+    entry: RoleMemory,
+    role: MemoryRole | None,
+    now: datetime,
+) -> PriceChart | None:
     """Return the chart of a decision about an asset; None without prices. One query or none."""
     if not entry.asset:
         return None
     begin, end = window_of(entry, role)
     entry_price, exit_price = (entry.entry_price, entry.entry_price_at), (entry.exit_price, entry.exit_price_at)
-    decision = JudgedDecision(entry.asset, begin, end, entry_price, exit_price, owner_id=entry.owner_id)
+    decision = JudgedDecision(
+        entry.asset,
+        begin,
+        end,
+        entry_price,
+        exit_price,
+        owner_id=entry.owner_id,
+    )
     return load_decision_chart(decision, now=now)

@@ -18,7 +18,11 @@ def waiting_of(role_id: str, owner_id: int | None = None) -> RoleMemoryQuerySet:
 
 
 def due_of(
-    declared: DeclaredRole, *, trigger: Trigger, owner_id: int | None = None, now: datetime
+    declared: DeclaredRole,
+    *,
+    trigger: Trigger,
+    owner_id: int | None = None,
+    now: datetime,
 ) -> RoleMemoryQuerySet:
     """Return what this trigger has looked at: old enough, not too old, and not put off."""
     return waiting_of(declared.id, owner_id).filter(is_due(declared, trigger=trigger, now=now))
@@ -43,7 +47,12 @@ def is_due(declared: DeclaredRole, *, trigger: Trigger, now: datetime) -> Q:
     return due & may_be_tried
 
 
-def too_old_of(declared: DeclaredRole, *, owner_id: int | None = None, now: datetime) -> RoleMemoryQuerySet:
+def too_old_of(
+    declared: DeclaredRole,
+    *,
+    owner_id: int | None = None,
+    now: datetime,
+) -> RoleMemoryQuerySet:
     """Return what waits and will never be judged; what a person just marked will be."""
     old = waiting_of(declared.id, owner_id).filter(decided_at__lt=skipped_before(declared.policy, now))
     return old.filter(mark_effective_at__isnull=True)

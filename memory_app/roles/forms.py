@@ -24,7 +24,10 @@ class OutcomeForm(forms.Form):
 
     correct = forms.ChoiceField(
         choices=(("yes", _("Right")), ("no", _("Wrong"))),
-        error_messages={"required": _("Choose right or wrong."), "invalid_choice": _("Choose right or wrong.")},
+        error_messages={
+            "required": _("Choose right or wrong."),
+            "invalid_choice": _("Choose right or wrong."),
+        },
     )
     pnl_pct = PercentField(
         required=False,

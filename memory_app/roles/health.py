@@ -83,7 +83,11 @@ def load_statuses(owner: Owner, now: datetime) -> list[RoleStatus]:
     """Return how every role stands, those that are no longer declared last. Three queries."""
     declared = {each.id: each for each in registry().all()}
     undeclared = [role_id for role_id in list_role_ids(owner) if role_id not in declared][:MAX_UNDECLARED]
-    return read_statuses([*declared.items(), *((role_id, None) for role_id in undeclared)], owner, now)
+    return read_statuses(
+        [*declared.items(), *((role_id, None) for role_id in undeclared)],
+        owner,
+        now,
+    )
 
 
 def list_role_ids(owner: Owner) -> list[str]:
@@ -94,7 +98,11 @@ def list_role_ids(owner: Owner) -> list[str]:
         return [role_id for (role_id,) in cursor.fetchall()]
 
 
-def read_statuses(roles: Sequence[tuple[str, DeclaredRole | None]], owner: Owner, now: datetime) -> list[RoleStatus]:
+def read_statuses(
+    roles: Sequence[tuple[str, DeclaredRole | None]],
+    owner: Owner,
+    now: datetime,
+) -> list[RoleStatus]:
     """Return how these roles stand, in their order. Two queries."""
     if not roles:
         return []
@@ -107,7 +115,10 @@ def read_statuses(roles: Sequence[tuple[str, DeclaredRole | None]], owner: Owner
             f"holder_{place}": Subquery(held.values("holder")),
             f"until_{place}": Subquery(held.values("expires_at")),
         }
-        columns |= {f"pending_{place}": CountOf(entries.pending()), f"lessons_{place}": CountOf(entries.with_lesson())}
+        columns |= {
+            f"pending_{place}": CountOf(entries.pending()),
+            f"lessons_{place}": CountOf(entries.with_lesson()),
+        }
         columns[f"due_{place}"] = CountOf(
             entries.pending().filter(is_due(declared, trigger=Trigger.MANUAL, now=now)) if declared else entries.none()
         )
@@ -150,12 +161,21 @@ def load_ages(role: MemoryRole, owner: Owner, now: datetime) -> list[Ages]:
     columns = {f"ages_{place}": CountOf(aged(pending, each, now)) for place, each in enumerate(stretches)}
     row = User.objects.values(**columns)[:1].get()
     return [
-        Ages(since, until, RowCount.of(row[f"ages_{place}"]), may_be_judged=until is not None and since >= edges[0])
+        Ages(
+            since,
+            until,
+            RowCount.of(row[f"ages_{place}"]),
+            may_be_judged=until is not None and since >= edges[0],
+        )
         for place, (since, until) in enumerate(stretches)
     ]
 
 
-def aged(pending: RoleMemoryQuerySet, stretch: tuple[float, float | None], now: datetime) -> RoleMemoryQuerySet:
+def aged(
+    pending: RoleMemoryQuerySet,
+    stretch: tuple[float, float | None],
+    now: datetime,
+) -> RoleMemoryQuerySet:
     """Keep what was decided this long ago."""
     since, until = stretch
     old = pending.filter(decided_at__lte=now - timedelta(hours=since)) if since else pending

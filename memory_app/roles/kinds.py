@@ -62,19 +62,41 @@ class DecisionKind(StoredKind):
     def lock(self, ids: Collection[int]) -> dict[int, RoleMemory]:
         return {row.pk: row for row in lock_entries(list(ids))}
 
-    def release(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, now: datetime) -> None:
+    def release(
+        self,
+        holds: Mapping[int, Hold],
+        rows: Mapping[int, Any],
+        *,
+        now: datetime,
+    ) -> None:
         """Let held texts be read, and decisions be judged."""
         release(holds, self.guarded)
 
     def discard(
-        self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, reason: str, now: datetime
+        self,
+        holds: Mapping[int, Hold],
+        rows: Mapping[int, Any],
+        *,
+        actor: str,
+        reason: str,
+        now: datetime,
     ) -> None:
         """Leave them held, for nobody to read."""
 
-    def hold_again(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, now: datetime) -> None:
+    def hold_again(
+        self,
+        holds: Mapping[int, Hold],
+        rows: Mapping[int, Any],
+        *,
+        actor: str,
+        now: datetime,
+    ) -> None:
         """Hold texts since when they were held; what was learned from a decision meanwhile is held with it."""
         for pk, hold in holds.items():
-            self.check_unchanged(hold, self.guarded.text(rows[pk]) if pk in rows else None)
+            self.check_unchanged(
+                hold,
+                self.guarded.text(rows[pk]) if pk in rows else None,
+            )
         for held_at, ids in ids_by_held_at(holds).items():
             RoleMemory.objects.filter(pk__in=ids).update(**{self.guarded.column: held_at})
 
@@ -90,7 +112,13 @@ class DecisionKind(StoredKind):
     def publish_changes(self, owner_id: int, ids: Sequence[int]) -> None:
         send_after_commit(role_memory_changed, owner_id=owner_id, entry_ids=tuple(ids))
 
-    def rescan(self, ids: Collection[int], *, now: datetime, actor: str) -> tuple[int, int]:
+    def rescan(
+        self,
+        ids: Collection[int],
+        *,
+        now: datetime,
+        actor: str,
+    ) -> tuple[int, int]:
         found = list(self.lock(ids).values())
         refused = rescan_entries(found, now=now)
         for kind, entries in refused.items():
@@ -99,7 +127,13 @@ class DecisionKind(StoredKind):
                 by_owner[entry.owner_id].append(entry.pk)
             for owner_id, own in by_owner.items():
                 details = {"entries": own}
-                record_audit(now=now, actor=actor, tool_call=f"{kind}_held", owner_id=owner_id, details=details)
+                record_audit(
+                    now=now,
+                    actor=actor,
+                    tool_call=f"{kind}_held",
+                    owner_id=owner_id,
+                    details=details,
+                )
                 self.publish_changes(owner_id, own)
         return len(found), sum(map(len, refused.values()))
 

@@ -38,7 +38,11 @@ OUTCOMES: dict[Outcome, Text] = {
     Outcome.WRONG: gettext_lazy("Wrong"),
     Outcome.UNCLEAR: gettext_lazy("Unclear"),
 }
-OUTCOME_SHAPES: dict[Outcome, str] = {Outcome.RIGHT: "active", Outcome.WRONG: "failed", Outcome.UNCLEAR: "retired"}
+OUTCOME_SHAPES: dict[Outcome, str] = {
+    Outcome.RIGHT: "active",
+    Outcome.WRONG: "failed",
+    Outcome.UNCLEAR: "retired",
+}
 CLASSES: dict[Classification, Badge] = {
     Classification.LOGIC_ERROR: Badge("cls-logic_error", "branch", "logic_error"),
     Classification.MISSING_DATA: Badge("cls-missing_data", "missing", "missing_data"),
@@ -206,7 +210,10 @@ def why_pending(entry: RoleMemory, role: MemoryRole | None, now: datetime) -> st
             again = _("The next try comes %(span)s.") % {"span": age(entry.next_try_at, now)}
         return sentences(why, again)
     if (ready := ready_at(entry, role)) > now:
-        waits = {"moment": day_and_time(ready, timezone.get_current_timezone()), "span": age(ready, now)}
+        waits = {
+            "moment": day_and_time(ready, timezone.get_current_timezone()),
+            "span": age(ready, now),
+        }
         return _("Too young to be judged. It waits until %(moment)s, %(span)s.") % waits
     if entry.outcome:
         return _("Its outcome is known; the reflection is still to come.")

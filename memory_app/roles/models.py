@@ -36,7 +36,12 @@ class RoleMemoryQuerySet(OwnedQuerySet):
         taught = self.filter(~Q(lesson=""), status=Status.REFLECTED)  # as the indexes say it, else SQLite uses none
         return taught.filter(held_at__isnull=True, lesson_held_at__isnull=True)
 
-    def bulk_create(self, objs: Iterable["RoleMemory"], *args: Any, **kwargs: Any) -> list["RoleMemory"]:
+    def bulk_create(
+        self,
+        objs: Iterable["RoleMemory"],
+        *args: Any,
+        **kwargs: Any,
+    ) -> list["RoleMemory"]:
         """Insert many rows, or with `update_conflicts` change them, with what is derived from them."""
         link = write_edges if kwargs.get("update_conflicts") else insert_edges
         with transaction.atomic(using=self.db):
@@ -59,7 +64,10 @@ class RoleMemoryQuerySet(OwnedQuerySet):
                 changed += models.QuerySet.update(self.filter(pk__in=chosen), **fields)
                 reindex_rows(Kind.ROLE_MEMORY, chosen, using=self.db)
                 if not LINKED_ENTRY_FIELDS.isdisjoint(fields):
-                    write_edges(self.model.objects.using(self.db).filter(pk__in=chosen), using=self.db)
+                    write_edges(
+                        self.model.objects.using(self.db).filter(pk__in=chosen),
+                        using=self.db,
+                    )
         return changed
 
     update.alters_data = True  # type: ignore[attr-defined]
@@ -117,7 +125,9 @@ class RoleMemory(models.Model):
     lesson_held_at = models.DateTimeField(null=True)
     rules_version = models.CharField(max_length=16, default="", db_default="")
     embedding_state = models.CharField(
-        max_length=8, default=EmbeddingState.PENDING, db_default=EmbeddingState.PENDING.value
+        max_length=8,
+        default=EmbeddingState.PENDING,
+        db_default=EmbeddingState.PENDING.value,
     )
     is_demo = models.BooleanField(default=False)
 
@@ -129,7 +139,8 @@ class RoleMemory(models.Model):
         constraints: ClassVar = [
             models.CheckConstraint(condition=Q(status__in=list(Status)), name="role_memory_status_known"),
             models.CheckConstraint(
-                condition=Q(outcome__isnull=True) | Q(outcome__in=list(Outcome)), name="role_memory_outcome_known"
+                condition=Q(outcome__isnull=True) | Q(outcome__in=list(Outcome)),
+                name="role_memory_outcome_known",
             ),
             models.CheckConstraint(
                 condition=Q(classification__isnull=True) | Q(classification__in=list(Classification)),
@@ -161,7 +172,9 @@ class RoleMemory(models.Model):
             ),
             models.Index(fields=["owner", "asset", "-decided_at", "-id"], name="role_memory_owner_asset"),
             models.Index(
-                fields=["role_id", "decided_at", "id"], condition=Q(status=Status.PENDING), name="role_memory_pending"
+                fields=["role_id", "decided_at", "id"],
+                condition=Q(status=Status.PENDING),
+                name="role_memory_pending",
             ),
             models.Index(
                 fields=["role_id", "asset", "decided_at"],
@@ -184,7 +197,9 @@ class RoleMemory(models.Model):
                 name="role_memory_timeline",
             ),
             models.Index(
-                fields=["mark_effective_at"], condition=Q(mark_effective_at__isnull=False), name="role_memory_marked"
+                fields=["mark_effective_at"],
+                condition=Q(mark_effective_at__isnull=False),
+                name="role_memory_marked",
             ),
             models.Index(fields=["embedding_state", "id"], name="role_memory_embedding_state"),
             models.Index(fields=["rules_version", "id"], name="role_memory_rules_version"),

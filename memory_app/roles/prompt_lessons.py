@@ -22,8 +22,21 @@ def load_lesson_rows(*, owner: User, as_of: datetime) -> tuple[LessonRow, ...]:
     newest = newest_taught(tuple(each.id for each in registry().all())).ask(owner_id=owner.pk, as_of=as_of)
     rows: Sequence[TaughtRow | RoleMemory] = newest
     if find_refused(newest):
-        rows = recent_lessons(owner_id=owner.pk, role_id=None, as_of=as_of, most=MAX_READ)
-    return choose_lessons(LessonRow(row.pk, row.role_id, row.lesson, row.outcome_at or as_of) for row in rows)
+        rows = recent_lessons(
+            owner_id=owner.pk,
+            role_id=None,
+            as_of=as_of,
+            most=MAX_READ,
+        )
+    return choose_lessons(
+        LessonRow(
+            row.pk,
+            row.role_id,
+            row.lesson,
+            row.outcome_at or as_of,
+        )
+        for row in rows
+    )
 
 
 class TaughtRow(NamedTuple):
@@ -56,7 +69,11 @@ def newest_taught(roles: tuple[str, ...]) -> Prepared[TaughtRow]:
     return Prepared(
         TaughtRow,
         lambda: [
-            RoleMemory.objects.filter(owner_id=OWNER_ID, role_id__in=roles, outcome_at__lte=as_of)
+            RoleMemory.objects.filter(
+                owner_id=OWNER_ID,
+                role_id__in=roles,
+                outcome_at__lte=as_of,
+            )
             .with_lesson()
             .order_by("-outcome_at", "-pk")
             .values_list(*TaughtRow._fields)[:MAX_READ]

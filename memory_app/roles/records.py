@@ -88,7 +88,11 @@ def post_hoc_record(probe: PostHocProbe) -> dict[str, Any]:
     """Return a post-hoc probe under the source's name of its kind."""
     match probe:
         case RefetchSource():
-            return {"kind": "refetch_source", "tool": probe.tool, "param_mapper": probe.param_mapper or None}
+            return {
+                "kind": "refetch_source",
+                "tool": probe.tool,
+                "param_mapper": probe.param_mapper or None,
+            }
         case NewsSnapshot():
             return {"kind": "news_snapshot", "asset_field": probe.asset_field}
         case _:

@@ -15,8 +15,17 @@ from minara_site.web.schemas import Data, OwnerQuery, RunOut
 router = ApiRouter(tags=["roles"])
 
 
-@router.post("/roles/{role_id}/reflect", "Reflect on what is due of a role", Act.ROLES_REFLECT, {202: Data[RunOut]})
-def reflect(request: PageRequest, role_id: str, query: Query[OwnerQuery]) -> Status[dict[str, Any]]:
+@router.post(
+    "/roles/{role_id}/reflect",
+    "Reflect on what is due of a role",
+    Act.ROLES_REFLECT,
+    {202: Data[RunOut]},
+)
+def reflect(
+    request: PageRequest,
+    role_id: str,
+    query: Query[OwnerQuery],
+) -> Status[dict[str, Any]]:
     """Ask for a sweep over the caller's own decisions; operators name another owner, or `all`.
 
     Counts as an act that calls models. A sweep that is under way already makes this one drop, which its run tells.

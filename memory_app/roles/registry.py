@@ -91,7 +91,12 @@ class RoleRegistry:
         return tuple(each for each in self._roles.values() if each.skill.id == skill_id)
 
 
-def check_role(role: MemoryRole, skill: DomainSkill, *, other: DeclaredRole | None) -> None:
+def check_role(
+    role: MemoryRole,
+    skill: DomainSkill,
+    *,
+    other: DeclaredRole | None,
+) -> None:
     """Raise RoleDeclarationError unless the role can be registered beside those that are."""
     if other is not None:
         raise RoleDeclarationError(

@@ -72,7 +72,12 @@ def count_pending(*, owner: Owner) -> dict[str, int]:
     return dict(rows.annotate(n=Count("pk")).values_list("role_id", "n"))
 
 
-def list_lessons(*, owner: Owner, role_id: str | None = None, as_of: datetime | None = None) -> RoleMemoryQuerySet:
+def list_lessons(
+    *,
+    owner: Owner,
+    role_id: str | None = None,
+    as_of: datetime | None = None,
+) -> RoleMemoryQuerySet:
     """Return entries with a lesson whose outcome was known at `as_of`, unordered; held ones are left out.
 
     Without a role, those of every role that is declared (S0: others are no longer surfaced).
@@ -80,28 +85,52 @@ def list_lessons(*, owner: Owner, role_id: str | None = None, as_of: datetime | 
     return taught(RoleMemory.objects.for_owner(owner), role_id=role_id, as_of=as_of)
 
 
-def taught(rows: RoleMemoryQuerySet, *, role_id: str | None, as_of: datetime | None) -> RoleMemoryQuerySet:
+def taught(
+    rows: RoleMemoryQuerySet,
+    *,
+    role_id: str | None,
+    as_of: datetime | None,
+) -> RoleMemoryQuerySet:
     """Keep what taught something in this role, or in any that is declared, by a moment."""
     roles = [role_id] if role_id is not None else [each.id for each in registry().all()]
     found = rows.with_lesson().filter(role_id__in=roles)
     return found if as_of is None else found.filter(outcome_at__lte=as_of)
 
 
-def recent_lessons(*, owner_id: int, role_id: str | None, as_of: datetime, most: int) -> list[RoleMemory]:
+def recent_lessons(
+    *,
+    owner_id: int,
+    role_id: str | None,
+    as_of: datetime,
+    most: int,
+) -> list[RoleMemory]:
     """Return what a decision made at `as_of` may have learned, newest outcome first; what the guard refuses is out."""
-    rows = taught(RoleMemory.objects.filter(owner=owner_id), role_id=role_id, as_of=as_of)
+    rows = taught(
+        RoleMemory.objects.filter(owner=owner_id),
+        role_id=role_id,
+        as_of=as_of,
+    )
     return newest_accepted(rows, "outcome_at", most)
 
 
 def newest_reflected(owner_id: int, asset: str, most: int) -> list[RoleMemory]:
     """Return the newest reflected decisions of declared roles about an asset, without what is held or refused now."""
     roles = [each.id for each in registry().all()]
-    rows = RoleMemory.objects.filter(owner=owner_id, asset=asset, role_id__in=roles, status=Status.REFLECTED)
+    rows = RoleMemory.objects.filter(
+        owner=owner_id,
+        asset=asset,
+        role_id__in=roles,
+        status=Status.REFLECTED,
+    )
     rows = rows.filter(held_at__isnull=True, lesson_held_at__isnull=True)
     return newest_accepted(rows, "reflected_at", most)
 
 
-def newest_accepted(rows: RoleMemoryQuerySet, column: str, most: int) -> list[RoleMemory]:
+def newest_accepted(
+    rows: RoleMemoryQuerySet,
+    column: str,
+    most: int,
+) -> list[RoleMemory]:
     """Return the newest of these by a column of times, without what today's rules refuse; one query unless some are."""
     accepted: list[RoleMemory] = []
     older = rows

@@ -26,7 +26,10 @@ def read_asset(inputs: Mapping[str, Any], field: str) -> str:
     """Return the symbol of the asset. Raises Invalid when the inputs name none."""
     asset = find_asset(inputs, field)
     if not asset:
-        raise wrong_input(field, _("Name the asset as inputs.%(field)s, such as BTC or EUR/USD.") % {"field": field})
+        raise wrong_input(
+            field,
+            _("Name the asset as inputs.%(field)s, such as BTC or EUR/USD.") % {"field": field},
+        )
     return asset
 
 

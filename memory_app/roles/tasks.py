@@ -31,5 +31,10 @@ def reflect(
 ) -> dict[str, Any]:
     """Sweep a role; running it again finds what is still due, and a second one at the same time drops."""
     return reflect_role(
-        role_id, trigger=Trigger(trigger), owner_id=owner_id, is_rest=is_rest, claim=claim, now=now
+        role_id,
+        trigger=Trigger(trigger),
+        owner_id=owner_id,
+        is_rest=is_rest,
+        claim=claim,
+        now=now,
     ).as_dict()

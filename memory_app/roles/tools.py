@@ -11,7 +11,12 @@ from minara_site.access.principal import Principal
 from minara_site.kernel.guard.selectors import written_record
 
 
-def record(principal: Principal, args: NewDecision, *, reasoning: str) -> dict[str, Any]:
+def record(
+    principal: Principal,
+    args: NewDecision,
+    *,
+    reasoning: str,
+) -> dict[str, Any]:
     """Record a decision of a role; its outcome and its lesson come later. `held` says that the guard holds it."""
     entry = record_decision(
         owner_id=principal.owner.pk,

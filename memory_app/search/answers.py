@@ -45,7 +45,11 @@ def fused_record(fused: Fused) -> dict[str, Any]:
         "meaning_rank": fused.meaning_rank or None,
         "cosine": fused.cosine,
         "features": [
-            {"name": part.name, "value": round(part.value, 6), "contribution": round(part.contribution, 6)}
+            {
+                "name": part.name,
+                "value": round(part.value, 6),
+                "contribution": round(part.contribution, 6),
+            }
             for part in fused.parts
         ],
     }
@@ -53,7 +57,14 @@ def fused_record(fused: Fused) -> dict[str, Any]:
 
 def hit_records(hits: Sequence[Hit], *, reader: User) -> list[dict[str, Any]]:
     """Return hits as API and tools answer them (contract). Two queries at most, for the names of their writers."""
-    return [hit_record(hit, writer) for hit, writer in zip(hits, name_writers(hits, reader=reader), strict=True)]
+    return [
+        hit_record(hit, writer)
+        for hit, writer in zip(
+            hits,
+            name_writers(hits, reader=reader),
+            strict=True,
+        )
+    ]
 
 
 def hit_record(hit: Hit, writer: dict[str, str]) -> dict[str, Any]:

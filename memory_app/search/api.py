@@ -98,7 +98,13 @@ class SearchQuery(OwnerQuery):
     explain: bool = False
 
 
-@router.get("/memory/search", "Search memories", Act.SEARCH, Data[HitsOut], exclude_unset=True)
+@router.get(
+    "/memory/search",
+    "Search memories",
+    Act.SEARCH,
+    Data[HitsOut],
+    exclude_unset=True,
+)
 def search(request: PageRequest, query: Query[SearchQuery]) -> dict[str, Any]:
     """Find memories by words and meaning, best first. Syntax: words, "phrase", pre*, AND, OR, NOT, category:lesson."""
     now, owner = timezone.now(), request.principal.reads(Act.SEARCH, query.owner)
@@ -113,9 +119,21 @@ def search(request: PageRequest, query: Query[SearchQuery]) -> dict[str, Any]:
         explain=query.explain,
     )
     owner_ids = {hit.owner_id for hit in found.hits}
-    log_access(principal=request.principal, owner_ids=owner_ids, kind="memories", now=now)
+    log_access(
+        principal=request.principal,
+        owner_ids=owner_ids,
+        kind="memories",
+        now=now,
+    )
     ids = [hit.id for hit in found.hits]
-    log_search(principal=request.principal, owner=owner, query=query.q, ids=ids, now=now, door=Surface.API)
+    log_search(
+        principal=request.principal,
+        owner=owner,
+        query=query.q,
+        ids=ids,
+        now=now,
+        door=Surface.API,
+    )
     reader = request.principal.owner
     items = hit_records([hit.for_reader(reader) for hit in found.hits], reader=reader)
     notes = [note_text(note) for note in found.notes]

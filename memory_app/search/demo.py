@@ -33,8 +33,17 @@ class SearchesPart(DemoPart[DemoSearch]):
             return
         found = demo_memories(owner).live().filter(content__contains=row.word).order_by("-updated_at", "-id")
         ids = list(found.values_list("pk", flat=True)[:MAX_HITS])
-        asked = {"query": row.query, "found": len(ids), "at": load.ago(row.hours_ago)}
-        entry = SearchLogEntry(owner_id=owner.pk, actor=AGENT_KEY, door=row.surface, **asked)
+        asked = {
+            "query": row.query,
+            "found": len(ids),
+            "at": load.ago(row.hours_ago),
+        }
+        entry = SearchLogEntry(
+            owner_id=owner.pk,
+            actor=AGENT_KEY,
+            door=row.surface,
+            **asked,
+        )
         keep_search(entry, ids)
         load.mark(entry)
 

@@ -71,7 +71,14 @@ def compare_arms(
     """Return what each arm finds and what the fusion makes of it; phrases and errors as of `search_memories`."""
 
     def compare(parsed: Query) -> Comparison:
-        return compare_parsed(parsed, owner=owner, fusion=fusion, as_of=as_of, limit=limit, using=using)
+        return compare_parsed(
+            parsed,
+            owner=owner,
+            fusion=fusion,
+            as_of=as_of,
+            limit=limit,
+            using=using,
+        )
 
     parsed = read_query(query)
     found = compare(parsed)
@@ -80,7 +87,13 @@ def compare_arms(
 
 
 def compare_parsed(
-    parsed: Query, *, owner: Owner, fusion: Fusion, as_of: datetime | None, limit: int, using: str
+    parsed: Query,
+    *,
+    owner: Owner,
+    fusion: Fusion,
+    as_of: datetime | None,
+    limit: int,
+    using: str,
 ) -> Comparison:
     """Compare the arms of a parsed query, exactly as it was read."""
     ranker = Ranker(parsed.node, extract_finance_entities(parsed.text))
@@ -88,8 +101,23 @@ def compare_parsed(
     meaning = read_meaning(request, parsed, fusion, using=using)
     with time_limit(using):
         engine = engine_of(owner, as_of, using=using)
-        orders = find_orders(engine, request, ranker, meaning, limit=limit, using=using)
-        notes = notes_on(parsed, engine, request, orders[Fusion.TEXT], owner=owner, limit=limit, using=using)
+        orders = find_orders(
+            engine,
+            request,
+            ranker,
+            meaning,
+            limit=limit,
+            using=using,
+        )
+        notes = notes_on(
+            parsed,
+            engine,
+            request,
+            orders[Fusion.TEXT],
+            owner=owner,
+            limit=limit,
+            using=using,
+        )
     fallback = None if Fusion.MEANING in orders else why_keywords_only(parsed, request, meaning)
     highlighter = Highlighter(parsed.node, parsed.literal)
     columns = {
@@ -100,7 +128,13 @@ def compare_parsed(
 
 
 def find_orders(
-    engine: Engine, request: SearchRequest, ranker: Ranker, meaning: Meaning | None, *, limit: int, using: str
+    engine: Engine,
+    request: SearchRequest,
+    ranker: Ranker,
+    meaning: Meaning | None,
+    *,
+    limit: int,
+    using: str,
 ) -> dict[Fusion, list[Ranked]]:
     """Return the three orders of one pool, or that of the words alone."""
     pool = meaning and gather(engine, request, ranker, meaning, limit=limit)
@@ -113,7 +147,11 @@ def find_orders(
     return {each: [hit for hit in ranked if hit.facts.id in accepted][:limit] for each, ranked in orders.items()}
 
 
-def why_keywords_only(parsed: Query, request: SearchRequest, meaning: Meaning | None) -> Fallback | None:
+def why_keywords_only(
+    parsed: Query,
+    request: SearchRequest,
+    meaning: Meaning | None,
+) -> Fallback | None:
     """Return why meaning had no say; None when the query leaves nothing that it could order."""
     if not is_enabled():
         return Fallback.DISABLED

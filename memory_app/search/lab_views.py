@@ -111,21 +111,48 @@ def lab(request: PageRequest) -> HttpResponse:
     if query:
         try:
             moment = read_moment(as_of) if as_of else None
-            found = compare_arms(owner=owner, query=query, fusion=fusion, as_of=moment)
+            found = compare_arms(
+                owner=owner,
+                query=query,
+                fusion=fusion,
+                as_of=moment,
+            )
         except MinaraError as error:
             status, context["problem"] = error.status, error.detail
         else:
             context |= found_context(found, fusion, owner=owner, reader=request.user)
             owner_ids = {hit.owner_id for hits in found.columns.values() for hit in hits}
             now, ids = timezone.now(), [hit.id for hit in found.columns.get(fusion, found.columns[Fusion.TEXT])]
-            log_access(principal=request.principal, owner_ids=owner_ids, kind="memories", now=now)
-            log_search(principal=request.principal, owner=owner, query=query, ids=ids, now=now, door=Surface.PAGE)
+            log_access(
+                principal=request.principal,
+                owner_ids=owner_ids,
+                kind="memories",
+                now=now,
+            )
+            log_search(
+                principal=request.principal,
+                owner=owner,
+                query=query,
+                ids=ids,
+                now=now,
+                door=Surface.PAGE,
+            )
     return render_page(
-        request, "memory_app/search/lab.html", context, fragment="memory_app/search/_lab_found.html", status=status
+        request,
+        "memory_app/search/lab.html",
+        context,
+        fragment="memory_app/search/_lab_found.html",
+        status=status,
     )
 
 
-def found_context(found: Comparison, fusion: Fusion, *, owner: Owner, reader: User) -> dict[str, Any]:
+def found_context(
+    found: Comparison,
+    fusion: Fusion,
+    *,
+    owner: Owner,
+    reader: User,
+) -> dict[str, Any]:
     """Return the columns, the notes, and why meaning had no say."""
     places = {each: {hit.id: at for at, hit in enumerate(hits, start=1)} for each, hits in found.columns.items()}
     foreign = {hit.owner_id for hits in found.columns.values() for hit in hits} - {reader.pk}
@@ -136,14 +163,28 @@ def found_context(found: Comparison, fusion: Fusion, *, owner: Owner, reader: Us
         shown, place_fused = hit.for_reader(reader), fused.get(hit.id, 0)
         moved = by_keywords[hit.id] - place_fused if hit.id in by_keywords and place_fused else None
         pieces = excerpt(shown.highlights, limit=EXCERPT_CHARS)
-        return LabRow(shown, pieces, place, place_fused, moved, names.get(hit.owner_id, ""))
+        return LabRow(
+            shown,
+            pieces,
+            place,
+            place_fused,
+            moved,
+            names.get(hit.owner_id, ""),
+        )
 
     columns = [
-        Column(each, tuple(row(hit, place) for place, hit in enumerate(hits, start=1)))
+        Column(
+            each,
+            tuple(row(hit, place) for place, hit in enumerate(hits, start=1)),
+        )
         for each, hits in found.columns.items()
     ]
     fallback = fallback_label(found.fallback, owner=owner) if found.fallback else ""
-    return {"columns": columns, "notes": [note_text(note) for note in found.notes], "fallback": fallback}
+    return {
+        "columns": columns,
+        "notes": [note_text(note) for note in found.notes],
+        "fallback": fallback,
+    }
 
 
 def fallback_label(fallback: Fallback, *, owner: Owner) -> str:
@@ -162,6 +203,8 @@ def fallback_label(fallback: Fallback, *, owner: Owner) -> str:
             if not count:
                 return _("No memory has a vector, and none waits for one.")
             waiting = ngettext(
-                "No vectors yet: %(count)d memory is pending.", "No vectors yet: %(count)d memories are pending.", count
+                "No vectors yet: %(count)d memory is pending.",
+                "No vectors yet: %(count)d memories are pending.",
+                count,
             )
             return waiting % {"count": count}

@@ -50,7 +50,13 @@ def tools_called_through(door: Surface) -> Iterator[None]:
 
 
 def log_search(
-    *, principal: Principal, owner: Owner, query: str, ids: Sequence[int], now: datetime, door: Surface | None = None
+    *,
+    principal: Principal,
+    owner: Owner,
+    query: str,
+    ids: Sequence[int],
+    now: datetime,
+    door: Surface | None = None,
 ) -> None:
     """Keep that the caller searched an owner's memories and got these, best first.
 
@@ -58,10 +64,25 @@ def log_search(
     """
     owner_id = principal.owner.pk if owner is EVERYONE else owner.pk
     door = door or _tool_door.get()
-    log_search_of(owner_id=owner_id, actor=principal.actor, query=query, ids=ids, now=now, door=door)
+    log_search_of(
+        owner_id=owner_id,
+        actor=principal.actor,
+        query=query,
+        ids=ids,
+        now=now,
+        door=door,
+    )
 
 
-def log_search_of(*, owner_id: int, actor: str, query: str, ids: Sequence[int], now: datetime, door: Surface) -> None:
+def log_search_of(
+    *,
+    owner_id: int,
+    actor: str,
+    query: str,
+    ids: Sequence[int],
+    now: datetime,
+    door: Surface,
+) -> None:
     """Keep a search; secrets are taken out of the query. A log that cannot be written is a warning."""
     if not settings.MINARA.minara_search_log_days:
         return
@@ -86,10 +107,23 @@ def keep_search(entry: SearchLogEntry, ids: Sequence[int]) -> None:
         with waits_at_most(MAX_WAIT_MS, alias), transaction.atomic(using=alias):
             entry.save(using=alias, force_insert=True)
             hits = [(entry.pk, pk, rank) for rank, pk in enumerate(ids, start=1)]
-            insert_new(SearchLogHit, ("search_id", "memory_id", "rank"), hits, using=alias)
+            insert_new(
+                SearchLogHit,
+                ("search_id", "memory_id", "rank"),
+                hits,
+                using=alias,
+            )
         return
     connection = connections[alias]
-    values = (entry.owner_id, entry.actor, entry.door, entry.query, entry.found, entry.at, list(ids))
+    values = (
+        entry.owner_id,
+        entry.actor,
+        entry.door,
+        entry.query,
+        entry.found,
+        entry.at,
+        list(ids),
+    )
     savepoint = transaction.atomic(using=alias) if connection.in_atomic_block else nullcontext()
     with savepoint, connection.cursor() as cursor:
         cursor.execute(KEEP, values)
@@ -98,7 +132,12 @@ def keep_search(entry: SearchLogEntry, ids: Sequence[int]) -> None:
         (entry.pk,) = cursor.fetchone()
 
 
-def delete_expired_searches(*, now: datetime, slice_size: int = SLICE, claim: Claim | None = None) -> int:
+def delete_expired_searches(
+    *,
+    now: datetime,
+    slice_size: int = SLICE,
+    claim: Claim | None = None,
+) -> int:
     """Delete the searches that are older than the log is kept, slice by slice; return how many."""
     cutoff = now - timedelta(days=settings.MINARA.minara_search_log_days)
     old = SearchLogEntry.objects.filter(at__lte=cutoff)

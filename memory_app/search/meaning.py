@@ -38,7 +38,11 @@ class Meaning:
 
 
 def read_meaning(
-    request: SearchRequest, parsed: Query, fusion: Fusion, *, using: str = DEFAULT_DB_ALIAS
+    request: SearchRequest,
+    parsed: Query,
+    fusion: Fusion,
+    *,
+    using: str = DEFAULT_DB_ALIAS,
 ) -> Meaning | None:
     """Return what was meant, None where words alone order. May ask the provider: not inside a transaction.
 
@@ -49,11 +53,19 @@ def read_meaning(
     vector = embed_query(parsed.words)
     if vector is None:
         return None
-    return Meaning(parsed.words, fusion, find_cosines_in_time(request, vector, is_exact=parsed.is_exact, using=using))
+    return Meaning(
+        parsed.words,
+        fusion,
+        find_cosines_in_time(request, vector, is_exact=parsed.is_exact, using=using),
+    )
 
 
 def find_cosines_in_time(
-    request: SearchRequest, vector: Vector, *, is_exact: bool, using: str
+    request: SearchRequest,
+    vector: Vector,
+    *,
+    is_exact: bool,
+    using: str,
 ) -> Mapping[int, float] | None:
     """Return what `find_cosines` does within a time limit of its own; None when it was reached, now or just before."""
     slow_mark = f"meaning-slow-{request.owner_id}"
@@ -68,11 +80,23 @@ def find_cosines_in_time(
         return None
 
 
-def find_cosines(request: SearchRequest, vector: Vector, *, is_exact: bool, using: str) -> dict[int, float]:
+def find_cosines(
+    request: SearchRequest,
+    vector: Vector,
+    *,
+    is_exact: bool,
+    using: str,
+) -> dict[int, float]:
     """Return the cosine of each memory that may be found, nearest first, at most MAX_NEAR; `is_exact` as in Query."""
     is_now = request.as_of is None
     owner_id = request.owner_id or 0
-    near = find_nearest(owner_id=owner_id, query=vector, limit=MAX_NEAR, live_only=is_now, using=using)
+    near = find_nearest(
+        owner_id=owner_id,
+        query=vector,
+        limit=MAX_NEAR,
+        live_only=is_now,
+        using=using,
+    )
     if near and (request.filters != Filters() or is_exact or not is_now):
         kept = backend(using).kept(request, request.node if is_exact else None)
         return {each: cosine for each, cosine in near.items() if each in kept}

@@ -26,7 +26,11 @@ class SearchLogEntry(models.Model):
 class SearchLogHit(models.Model):
     """A memory that a search returned, and its place from 1."""
 
-    search = models.ForeignKey(SearchLogEntry, on_delete=models.CASCADE, related_name="hits")
+    search = models.ForeignKey(
+        SearchLogEntry,
+        on_delete=models.CASCADE,
+        related_name="hits",
+    )
     memory_id = models.BigIntegerField()
     rank = models.PositiveSmallIntegerField()
 

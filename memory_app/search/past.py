@@ -37,16 +37,31 @@ class PastSearch:
     now: SearchBackend
     changed: dict[int, Facts]
 
-    def match(self, request: SearchRequest, *, most: int, is_checked: bool) -> Matches:
+    def match(
+        self,
+        request: SearchRequest,
+        *,
+        most: int,
+        is_checked: bool,
+    ) -> Matches:
         """Return the matches of unchanged rows, and before them those of changed ones."""
         found = self.now.match(request, most=most, is_checked=is_checked)
         return self.with_changed(found, request, request.node)
 
     def best(self, request: SearchRequest, node: Node, *, most: int) -> Matches:
         """Return the engine's best, and before them every match of a changed row."""
-        return self.with_changed(self.now.best(request, node, most=most), request, node)
+        return self.with_changed(
+            self.now.best(request, node, most=most),
+            request,
+            node,
+        )
 
-    def with_changed(self, found: Matches, request: SearchRequest, node: Node | None) -> Matches:
+    def with_changed(
+        self,
+        found: Matches,
+        request: SearchRequest,
+        node: Node | None,
+    ) -> Matches:
         """Put the changed rows that match in front."""
         bodies = {each.id: prepare(each.content) for each in self.changed.values() if is_kept(each, request.filters)}
         if node is not None:
@@ -54,7 +69,11 @@ class PastSearch:
         elif request.literal:
             wanted = request.literal.lower()
             bodies = {at: body for at, body in bodies.items() if wanted in self.changed[at].content.lower()}
-        return Matches([*bodies, *found.ids], [*bodies.values(), *found.bodies], found.total or len(bodies))
+        return Matches(
+            [*bodies, *found.ids],
+            [*bodies.values(), *found.bodies],
+            found.total or len(bodies),
+        )
 
     def frequencies(self, owner_id: int | None, terms: Sequence[Term]) -> list[int]:
         """Return how many of the owner's documents hold each term now."""
@@ -85,7 +104,11 @@ def read_moment(text: str) -> datetime:
         raise Invalid(problem, errors=(FieldError("as_of", problem),)) from None
 
 
-def search_past(now: SearchBackend, moment: datetime, rows: "QuerySet[Memory]") -> PastSearch:
+def search_past(
+    now: SearchBackend,
+    moment: datetime,
+    rows: "QuerySet[Memory]",
+) -> PastSearch:
     """Return the search as of a moment over these rows. One query."""
     return PastSearch(now, {each.id: each for each in texts_of_then(rows, moment)})
 
@@ -96,7 +119,13 @@ def texts_of_then(rows: "QuerySet[Memory]", moment: datetime) -> list[Facts]:
     A version that is no longer kept is left out: its text is not known.
     """
     readable = Q(retired_at__isnull=True) | Q(retired_at__gt=moment)
-    changed = rows.filter(readable, deleted_at=None, held_at=None, created_at__lte=moment, updated_at__gt=moment)
+    changed = rows.filter(
+        readable,
+        deleted_at=None,
+        held_at=None,
+        created_at__lte=moment,
+        updated_at__gt=moment,
+    )
     later = MemoryRevision.objects.using(rows.db).filter(memory__in=changed, replaced_at__gt=moment)
     found = later.order_by("memory_id", "version").select_related("memory")[:MAX_CHANGED]
     firsts = [next(versions) for _memory_id, versions in groupby(found, key=lambda each: each.memory_id)]
@@ -127,4 +156,8 @@ def is_kept(facts: Facts, filters: Filters) -> bool:
 
 def count_deleted_since(rows: "QuerySet[Memory]", moment: datetime) -> int:
     """Return how many of these rows were live and as they are at the moment, and have been deleted since."""
-    return rows.filter(deleted_at__gt=moment, created_at__lte=moment, updated_at__lte=moment).count()
+    return rows.filter(
+        deleted_at__gt=moment,
+        created_at__lte=moment,
+        updated_at__lte=moment,
+    ).count()

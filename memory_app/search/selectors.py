@@ -69,7 +69,11 @@ class Hit:
         """Return it as this person may see it: secrets of another owner are masked."""
         if self.owner_id == reader.pk:
             return self
-        return replace(self, content=mask(self.content), highlights=mask_segments(self.highlights))
+        return replace(
+            self,
+            content=mask(self.content),
+            highlights=mask_segments(self.highlights),
+        )
 
 
 @dataclass(frozen=True)
@@ -103,13 +107,25 @@ def search_memories(
     settled facts, of now alone. Where a phrase in quotes keeps everything out, its words find.
     Raises Invalid for a query that is no text, and SearchTooSlow.
     """
-    parsed = read_query(query, category=category, source=source, is_personal=is_personal)
+    parsed = read_query(
+        query,
+        category=category,
+        source=source,
+        is_personal=is_personal,
+    )
     if parsed.is_empty:
         return SearchResult(parsed, (), parsed.notes)
 
     def find_hits(parsed: Query) -> SearchResult:
         return find_parsed(
-            parsed, owner=owner, limit=limit, sort=sort, fusion=fusion, as_of=as_of, explain=explain, using=using
+            parsed,
+            owner=owner,
+            limit=limit,
+            sort=sort,
+            fusion=fusion,
+            as_of=as_of,
+            explain=explain,
+            using=using,
         )
 
     result = find_hits(parsed)
@@ -134,19 +150,46 @@ def find_parsed(
     meaning = read_meaning(request, parsed, fusion, using=using)
     with time_limit(using):
         engine = engine_of(owner, as_of, using=using)
-        ranked = find_accepted(engine, request, ranker, limit=limit, using=using, meaning=meaning)
-        notes = notes_on(parsed, engine, request, ranked, owner=owner, limit=limit, using=using)
+        ranked = find_accepted(
+            engine,
+            request,
+            ranker,
+            limit=limit,
+            using=using,
+            meaning=meaning,
+        )
+        notes = notes_on(
+            parsed,
+            engine,
+            request,
+            ranked,
+            owner=owner,
+            limit=limit,
+            using=using,
+        )
     highlighter = Highlighter(parsed.node, parsed.literal)
     hits = [to_hit(each, highlighter, rank, explain=explain) for rank, each in enumerate(ranked, start=1)]
     return SearchResult(parsed, tuple(hits), notes)
 
 
 def request_of(
-    parsed: Query, owner: Owner, ranker: Ranker, *, sort: Sort = Sort.RELEVANCE, as_of: datetime | None = None
+    parsed: Query,
+    owner: Owner,
+    ranker: Ranker,
+    *,
+    sort: Sort = Sort.RELEVANCE,
+    as_of: datetime | None = None,
 ) -> SearchRequest:
     """Return what the engine is asked; with nothing to rank by, the newest come first."""
     order = sort if ranker.terms else Sort.RECENT
-    return SearchRequest(owner_id_of(owner), parsed.node, parsed.literal, parsed.filters, order, as_of)
+    return SearchRequest(
+        owner_id_of(owner),
+        parsed.node,
+        parsed.literal,
+        parsed.filters,
+        order,
+        as_of,
+    )
 
 
 def engine_of(owner: Owner, as_of: datetime | None, *, using: str) -> Engine:
@@ -167,33 +210,64 @@ def notes_on(
 ) -> tuple[Note, ...]:
     """Return what is to be said of a query and of what it found."""
     notes = [*parsed.notes, *notes_of_then(owner, request, using=using)]
-    if misses_common(parsed, engine, request, {each.facts.id for each in ranked}, limit=limit):
+    if misses_common(
+        parsed,
+        engine,
+        request,
+        {each.facts.id for each in ranked},
+        limit=limit,
+    ):
         notes.append(Note(NoteCode.COMMON_WORDS, ", ".join(parsed.left_out)))
     return tuple(notes)
 
 
-def misses_common(parsed: Query, engine: Engine, request: SearchRequest, found: set[int], *, limit: int) -> bool:
+def misses_common(
+    parsed: Query,
+    engine: Engine,
+    request: SearchRequest,
+    found: set[int],
+    *,
+    limit: int,
+) -> bool:
     """Say whether a memory would be among the hits with the common words that were left out.
 
     What they alone find comes last by relevance, so that it has no place where the hits are as many as were asked for.
     """
     if not parsed.left_out or (len(found) >= limit and request.sort is Sort.RELEVANCE):
         return False
-    matches = engine.match(replace(request, node=parsed.whole), most=min(limit, len(found) + 1), is_checked=True)
+    matches = engine.match(
+        replace(request, node=parsed.whole),
+        most=min(limit, len(found) + 1),
+        is_checked=True,
+    )
     return not found.issuperset(matches.ids)
 
 
-def notes_of_then(owner: Owner, request: SearchRequest, *, using: str) -> Iterator[Note]:
+def notes_of_then(
+    owner: Owner,
+    request: SearchRequest,
+    *,
+    using: str,
+) -> Iterator[Note]:
     """Yield a note on what an earlier search found and has been deleted since."""
     if request.as_of is not None and request.node is not None:
         rows = Memory.objects.using(using).for_owner(owner).filter(kept_by(request.filters))
-        deleted = count_deleted_since(matching(rows, request.owner_id, request.node), request.as_of)
+        deleted = count_deleted_since(
+            matching(rows, request.owner_id, request.node),
+            request.as_of,
+        )
         if deleted:
             yield Note(NoteCode.DELETED_SINCE, str(deleted))
 
 
 def find(
-    engine: Engine, request: SearchRequest, ranker: Ranker, *, limit: int, using: str, meaning: Meaning | None
+    engine: Engine,
+    request: SearchRequest,
+    ranker: Ranker,
+    *,
+    limit: int,
+    using: str,
+    meaning: Meaning | None,
 ) -> list[Ranked]:
     """Return the hits of a request in its order."""
     if meaning is not None:
@@ -204,12 +278,23 @@ def find(
     scored, facts = look_live(engine, request, ranker, limit=limit + extra)
     if request.sort is Sort.RECENT:
         ranked = [ranker.ranked(each, facts[each.id]) for each in scored if each.id in facts]
-        newest = sorted(ranked, key=lambda each: (each.facts.updated_at, each.facts.id), reverse=True)
+        newest = sorted(
+            ranked,
+            key=lambda each: (each.facts.updated_at, each.facts.id),
+            reverse=True,
+        )
         return newest[:limit]
     return ranker.by_entities(scored, facts, most=limit)
 
 
-def gather(engine: Engine, request: SearchRequest, ranker: Ranker, meaning: Meaning, *, limit: int) -> Pool | None:
+def gather(
+    engine: Engine,
+    request: SearchRequest,
+    ranker: Ranker,
+    meaning: Meaning,
+    *,
+    limit: int,
+) -> Pool | None:
     """Return what words and meaning find, with neighbours; None without a vector to compare with."""
     cosines = meaning.cosines
     if not cosines:
@@ -217,7 +302,11 @@ def gather(engine: Engine, request: SearchRequest, ranker: Ranker, meaning: Mean
     depth = max(limit, DEPTH)
     scored, facts = look_live(engine, request, ranker, limit=depth)
     neighbours = Neighbours(list(cosines))
-    chosen = widened([each.id for each in scored], list(cosines)[:depth], neighbours)
+    chosen = widened(
+        [each.id for each in scored],
+        list(cosines)[:depth],
+        neighbours,
+    )
     missing = dict.fromkeys(each for each in ids_around(chosen, neighbours) if each not in facts)
     if missing:
         facts = facts | engine.load(list(missing), request)
@@ -225,19 +314,37 @@ def gather(engine: Engine, request: SearchRequest, ranker: Ranker, meaning: Mean
 
 
 def find_accepted(
-    engine: Engine, request: SearchRequest, ranker: Ranker, *, limit: int, using: str, meaning: Meaning | None = None
+    engine: Engine,
+    request: SearchRequest,
+    ranker: Ranker,
+    *,
+    limit: int,
+    using: str,
+    meaning: Meaning | None = None,
 ) -> list[Ranked]:
     """Return the hits that the guard lets in; where it refuses some, the next ones take their places."""
     most = limit
     while True:
-        ranked = find(engine, request, ranker, limit=most, using=using, meaning=meaning)
+        ranked = find(
+            engine,
+            request,
+            ranker,
+            limit=most,
+            using=using,
+            meaning=meaning,
+        )
         accepted = leave_out_refused(engine, ranked, using=using)
         if len(accepted) >= limit or len(ranked) < most or most > MAX_MATCHES:
             return accepted[:limit]
         most *= 2
 
 
-def leave_out_refused(engine: Engine, ranked: list[Ranked], *, using: str) -> list[Ranked]:
+def leave_out_refused(
+    engine: Engine,
+    ranked: list[Ranked],
+    *,
+    using: str,
+) -> list[Ranked]:
     """Leave out what today's rules refuse though others accepted it; the guard's job will hold it (P-04)."""
     stale = [each.facts.id for each in ranked if each.facts.rules_version != guard.RULES.version]
     refused = find_refused_of(stale, using=using) if stale else set()
@@ -248,17 +355,32 @@ def leave_out_refused(engine: Engine, ranked: list[Ranked], *, using: str) -> li
 
 
 def look_live(
-    engine: Engine, request: SearchRequest, ranker: Ranker, *, limit: int
+    engine: Engine,
+    request: SearchRequest,
+    ranker: Ranker,
+    *,
+    limit: int,
 ) -> tuple[list[Scored], dict[int, Facts]]:
     """Return what `look` does; when some of the best were deleted, look again at live memories only."""
-    scored, facts = look(engine, request, ranker, limit=limit, is_checked=request.asks_memories)
+    scored, facts = look(
+        engine,
+        request,
+        ranker,
+        limit=limit,
+        is_checked=request.asks_memories,
+    )
     if len(facts) < len(scored):
         return look(engine, request, ranker, limit=limit, is_checked=True)
     return scored, facts
 
 
 def look(
-    engine: Engine, request: SearchRequest, ranker: Ranker, *, limit: int, is_checked: bool
+    engine: Engine,
+    request: SearchRequest,
+    ranker: Ranker,
+    *,
+    limit: int,
+    is_checked: bool,
 ) -> tuple[list[Scored], dict[int, Facts]]:
     """Return what can be among the hits, best by words or newest first, and what is known of each."""
     matches = engine.match(request, most=MAX_MATCHES + 1, is_checked=is_checked)
@@ -268,11 +390,21 @@ def look(
         scored = ranker.by_keywords(matches, limit=limit)
     else:  # too many to score each: the engine's own rank chooses
         best = engine.best(request, request.node, most=max(limit, MAX_CHOSEN))
-        scored = ranker.by_keywords(best, limit=limit, frequencies=engine.frequencies(request.owner_id, ranker.terms))
+        scored = ranker.by_keywords(
+            best,
+            limit=limit,
+            frequencies=engine.frequencies(request.owner_id, ranker.terms),
+        )
     return scored, engine.load([each.id for each in scored], request) if scored else {}
 
 
-def to_hit(ranked: Ranked, highlighter: Highlighter, rank: int, *, explain: bool) -> Hit:
+def to_hit(
+    ranked: Ranked,
+    highlighter: Highlighter,
+    rank: int,
+    *,
+    explain: bool,
+) -> Hit:
     """Return a hit as callers see it."""
     found, scored = ranked.facts, ranked.scored
     marked = highlighter.mark(found.content, scored.body)

@@ -36,12 +36,18 @@ class MemorySearchArgs(Strict):
     as_of: Annotated[
         str | None,
         Field(
-            max_length=MAX_MOMENT_CHARS, description="Find what was known at this ISO time or day; leave out for now."
+            max_length=MAX_MOMENT_CHARS,
+            description="Find what was known at this ISO time or day; leave out for now.",
         ),
     ] = None
 
 
-def memory_search(principal: Principal, args: MemorySearchArgs, *, reasoning: str) -> dict[str, Any]:
+def memory_search(
+    principal: Principal,
+    args: MemorySearchArgs,
+    *,
+    reasoning: str,
+) -> dict[str, Any]:
     """Return the memories that a query finds, best match first."""
     owner = principal.reads(Act.SEARCH)
     found = search_memories(
@@ -53,6 +59,12 @@ def memory_search(principal: Principal, args: MemorySearchArgs, *, reasoning: st
         as_of=None if args.as_of is None else read_moment(args.as_of),
     )
     ids = [hit.id for hit in found.hits]
-    log_search(principal=principal, owner=owner, query=args.query, ids=ids, now=timezone.now())
+    log_search(
+        principal=principal,
+        owner=owner,
+        query=args.query,
+        ids=ids,
+        now=timezone.now(),
+    )
     items = hit_records(found.hits, reader=principal.owner)
     return {"items": items, "notes": [note_text(note) for note in found.notes]}

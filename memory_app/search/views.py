@@ -108,17 +108,44 @@ def search(request: PageRequest) -> HttpResponse:
         except MinaraError as error:
             status, context["problem"] = error.status, error.detail
         else:
-            context |= found_context(result, owner=owner, limit=limit, reader=request.user)
+            context |= found_context(
+                result,
+                owner=owner,
+                limit=limit,
+                reader=request.user,
+            )
             now, shown = timezone.now(), result.hits[:limit]
             owner_ids, ids = {hit.owner_id for hit in shown}, [hit.id for hit in shown]
-            log_access(principal=request.principal, owner_ids=owner_ids, kind="memories", now=now)
-            log_search(principal=request.principal, owner=owner, query=query, ids=ids, now=now, door=Surface.PAGE)
+            log_access(
+                principal=request.principal,
+                owner_ids=owner_ids,
+                kind="memories",
+                now=now,
+            )
+            log_search(
+                principal=request.principal,
+                owner=owner,
+                query=query,
+                ids=ids,
+                now=now,
+                door=Surface.PAGE,
+            )
     return render_page(
-        request, "memory_app/search/page.html", context, fragment="memory_app/search/_found.html", status=status
+        request,
+        "memory_app/search/page.html",
+        context,
+        fragment="memory_app/search/_found.html",
+        status=status,
     )
 
 
-def found_context(result: SearchResult, *, owner: Owner, limit: int, reader: User) -> dict[str, object]:
+def found_context(
+    result: SearchResult,
+    *,
+    owner: Owner,
+    limit: int,
+    reader: User,
+) -> dict[str, object]:
     """Return the rows of the page, the notes, and whether more was found than is shown."""
     hits = [hit.for_reader(reader) for hit in result.hits[:limit]]
     foreign = {hit.owner_id for hit in hits} - {reader.pk}
@@ -126,7 +153,13 @@ def found_context(result: SearchResult, *, owner: Owner, limit: int, reader: Use
     doubts = find_unconfirmed_memories({hit.id: hit.content for hit in hits}, owner=owner)
     return {
         "rows": [
-            FoundRow(hit, excerpt(hit.highlights), names.get(hit.owner_id, ""), doubts.get(hit.id, ())) for hit in hits
+            FoundRow(
+                hit,
+                excerpt(hit.highlights),
+                names.get(hit.owner_id, ""),
+                doubts.get(hit.id, ()),
+            )
+            for hit in hits
         ],
         "notes": [note_text(note) for note in result.notes],
         "is_cut": len(result.hits) > limit,

@@ -116,16 +116,31 @@ def render_memory_block(
     pairs = [f"- {fence_label(entry.key)}: {fence_text(entry.value)}" for entry in entries]
     learned = [f"[{fence_label(row.role_id)}] {fence_text(row.lesson)}" for row in lessons]
     sections = (
-        section_of(SectionName.USER_PROFILE, "User Profile", pairs, [entry.value for entry in entries]),
+        section_of(
+            SectionName.USER_PROFILE,
+            "User Profile",
+            pairs,
+            [entry.value for entry in entries],
+        ),
         memories_section(SectionName.OBSERVATIONS, "Observations", observations),
-        section_of(SectionName.LESSONS, "Lessons", learned, [row.lesson for row in lessons]),
+        section_of(
+            SectionName.LESSONS,
+            "Lessons",
+            learned,
+            [row.lesson for row in lessons],
+        ),
         *documents,
     )
     block = fenced_block(MEMORY_CONTEXT, SYSTEM_NOTE, sections, observations)
     return replace(block, lesson_ids=tuple(row.id for row in lessons))
 
 
-def fenced_block(tag: str, note: str, sections: Iterable[Section], rows: Sequence[MemoryRow]) -> Block:
+def fenced_block(
+    tag: str,
+    note: str,
+    sections: Iterable[Section],
+    rows: Sequence[MemoryRow],
+) -> Block:
     """Return the sections that hold something between the fences of `tag`. The last line has no line break."""
     opening = Section(SectionName.OPENING, f"{open_fence(tag)}\n{note}")
     filled = [section for section in sections if section.rows]
@@ -133,20 +148,38 @@ def fenced_block(tag: str, note: str, sections: Iterable[Section], rows: Sequenc
     return Block((opening, *filled, closing), tuple(row.id for row in rows))
 
 
-def memories_section(name: SectionName, heading: str, rows: Sequence[MemoryRow]) -> Section:
+def memories_section(
+    name: SectionName,
+    heading: str,
+    rows: Sequence[MemoryRow],
+) -> Section:
     """Return memories under their heading, one line each."""
-    return section_of(name, heading, [memory_line(row) for row in rows], [row.content for row in rows])
+    return section_of(
+        name,
+        heading,
+        [memory_line(row) for row in rows],
+        [row.content for row in rows],
+    )
 
 
 def documents_section(
-    name: SectionName, documents: Sequence[PromptDocument], *, heading: str = "", note: str = ""
+    name: SectionName,
+    documents: Sequence[PromptDocument],
+    *,
+    heading: str = "",
+    note: str = "",
 ) -> Section:
     """Return documents, each between fences of its own; those that say nothing are left out, the section with them."""
     filled = [(each, text) for each in documents if (text := fenced_document(each.content))]
     head = [*([f"## {heading}"] if heading else []), *([note] if note else [])]
     fenced = [f"{open_fence(USER_DOCUMENT, each.name)}\n{text}\n{close_fence(USER_DOCUMENT)}" for each, text in filled]
     text = "".join(f"{part}\n" for part in (*head, *fenced)) if filled else ""
-    return Section(name, text, len(filled), sum(count_dropped_in(each.content) for each, _text in filled))
+    return Section(
+        name,
+        text,
+        len(filled),
+        sum(count_dropped_in(each.content) for each, _text in filled),
+    )
 
 
 # The same files stand in prompt after prompt, and each costs far more to render than to read: the newest are kept.
@@ -155,7 +188,17 @@ count_dropped_in = lru_cache(maxsize=64)(count_dropped_of_document)
 tokens_of_long = lru_cache(maxsize=64)(estimate_tokens)
 
 
-def section_of(name: SectionName, heading: str, lines: Sequence[str], stored: Iterable[str]) -> Section:
+def section_of(
+    name: SectionName,
+    heading: str,
+    lines: Sequence[str],
+    stored: Iterable[str],
+) -> Section:
     """Return a heading with its lines, each ended by a line break; `stored` are the texts that they were made of."""
     text = "".join(f"{line}\n" for line in (f"## {heading}", *lines))
-    return Section(name, text, len(lines), sum(map(count_dropped, stored)))
+    return Section(
+        name,
+        text,
+        len(lines),
+        sum(map(count_dropped, stored)),
+    )

@@ -10,7 +10,12 @@ from minara_site.kernel.conversations.models import Session
 class SnapshotMemory(models.Model):
     """A memory in the frozen prompt of a session."""
 
-    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="carried_memories", db_index=False)
+    session = models.ForeignKey(
+        Session,
+        on_delete=models.CASCADE,
+        related_name="carried_memories",
+        db_index=False,
+    )
     memory_id = models.BigIntegerField()
     frozen_at = models.DateTimeField()
 

@@ -25,14 +25,29 @@ MAX_WRITES = 10_000  # audit rows that are read to count what waits
 
 
 def load_memory_block(
-    *, owner: User, observations: Sequence[MemoryRow], documents: Iterable[Section], as_of: datetime
+    *,
+    owner: User,
+    observations: Sequence[MemoryRow],
+    documents: Iterable[Section],
+    as_of: datetime,
 ) -> Block:
     """Return the memory block of a session that begins now; `documents` are its last sections. Two queries."""
     profile = [ProfileEntry(row.key, row.value) for row in load_profile_entries(owner.pk)]
-    return render_memory_block(profile, observations, load_lesson_rows(owner=owner, as_of=as_of), documents)
+    return render_memory_block(
+        profile,
+        observations,
+        load_lesson_rows(owner=owner, as_of=as_of),
+        documents,
+    )
 
 
-def count_left_out(*, owner: Owner, carried: int, is_hidden: bool, now: datetime) -> tuple[LeftOut, ...]:
+def count_left_out(
+    *,
+    owner: Owner,
+    carried: int,
+    is_hidden: bool,
+    now: datetime,
+) -> tuple[LeftOut, ...]:
     """Return what is stored and not carried, by reason; reasons without rows are left out. One query."""
     mine = Memory.objects.for_owner(owner)
     rows = {
@@ -54,7 +69,10 @@ def count_writes_since(*, owner_id: int, since: datetime) -> RowCount:
     """Return how many writes after this moment wait for the next session, of all that a prompt may carry."""
     writes = list_prompt_changes(since=since).filter(owner_id=owner_id)
     details = list(writes.values_list("details", flat=True)[: MAX_WRITES + 1])
-    return RowCount(sum(map(count_read_rows_of, details[:MAX_WRITES])), is_exact=len(details) <= MAX_WRITES)
+    return RowCount(
+        sum(map(count_read_rows_of, details[:MAX_WRITES])),
+        is_exact=len(details) <= MAX_WRITES,
+    )
 
 
 def count_writes_of_sessions(sessions: Collection[Session]) -> dict[str, int]:

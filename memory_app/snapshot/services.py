@@ -8,7 +8,12 @@ from memory_app.snapshot.models import SnapshotMemory
 SLICE = 500
 
 
-def record_carried(*, session_id: str, memory_ids: Iterable[int], now: datetime) -> None:
+def record_carried(
+    *,
+    session_id: str,
+    memory_ids: Iterable[int],
+    now: datetime,
+) -> None:
     """Keep which memories the frozen prompt of a session carries."""
     carried = [SnapshotMemory(session_id=session_id, memory_id=pk, frozen_at=now) for pk in dict.fromkeys(memory_ids)]
     SnapshotMemory.objects.bulk_create(carried, batch_size=SLICE)

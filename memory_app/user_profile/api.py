@@ -48,12 +48,23 @@ class Removed(Schema):
     deleted: Literal[True] = True
 
 
-@router.get("/user-profile", "List the user profile", Act.USER_PROFILE_READ, Data[Items[EntryOut]])
+@router.get(
+    "/user-profile",
+    "List the user profile",
+    Act.USER_PROFILE_READ,
+    Data[Items[EntryOut]],
+)
 def list_(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
     """List the entries by key; a page is shorter by what the guard's newest rules refuse."""
     owner = request.principal.reads(Act.USER_PROFILE_READ, query.owner)
     by_key = Order("key", descending=False)
-    page = paginate(list_entries(owner=owner), by_key, cursor=query.cursor, limit=query.limit, scope="v1/user-profile")
+    page = paginate(
+        list_entries(owner=owner),
+        by_key,
+        cursor=query.cursor,
+        limit=query.limit,
+        scope="v1/user-profile",
+    )
     return answer_page(request, page, kind="user_profile", find_refused=find_refused)
 
 
@@ -75,14 +86,31 @@ def put(request: PageRequest, key: str, payload: NewValue) -> Status[dict[str, A
         now=timezone.now(),
     )
     if done.hold:
-        return Status(202, {"data": done.entry if done.entry.value else None, "held": hold_record(done.hold)})
+        return Status(
+            202,
+            {
+                "data": done.entry if done.entry.value else None,
+                "held": hold_record(done.hold),
+            },
+        )
     return Status(201 if done.is_new else 200, {"data": done.entry})
 
 
-@router.delete("/user-profile/{key}", "Remove a value of the user profile", Act.USER_PROFILE_WRITE, Removed)
+@router.delete(
+    "/user-profile/{key}",
+    "Remove a value of the user profile",
+    Act.USER_PROFILE_WRITE,
+    Removed,
+)
 def delete(request: PageRequest, key: str) -> dict[str, Any]:
     """Remove a key for good."""
     principal = request.principal
     owner, is_key = principal.owner, principal.is_key
-    remove_entry(owner=owner, key=key, actor=principal.actor, only_of_keys=is_key, now=timezone.now())
+    remove_entry(
+        owner=owner,
+        key=key,
+        actor=principal.actor,
+        only_of_keys=is_key,
+        now=timezone.now(),
+    )
     return {}

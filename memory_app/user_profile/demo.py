@@ -25,7 +25,13 @@ class ProfilePart(DemoPart[DemoValue]):
         entries = UserProfileEntry.objects.for_owner(owner)
         if entries.filter(key=row.key).exists() or entries.count() >= MAX_ENTRIES:
             return
-        made = set_entry(owner=owner, key=row.key, value=row.value, actor=load.actor, now=load.now)
+        made = set_entry(
+            owner=owner,
+            key=row.key,
+            value=row.value,
+            actor=load.actor,
+            now=load.now,
+        )
         revisions = UserProfileRevision.objects.for_owner(owner).filter(key=row.key, replaced_at=load.now)
         UserProfileEntry.objects.filter(pk=made.entry.pk).update(actor=f"user:{owner.pk}")  # the story: they said it
         load.mark(made.entry, *revisions)
@@ -35,7 +41,11 @@ class ProfilePart(DemoPart[DemoValue]):
         written = entries.filter(Q(updated_at__gt=load.loaded_at) | ~Q(held_value="", discarded_value=""))
         for entry in written:
             revisions = revisions.exclude(owner=entry.owner_id, key=entry.key)
-        removed = RemovedRows(_("Profile values"), entries.count() - written.count(), written.count())
+        removed = RemovedRows(
+            _("Profile values"),
+            entries.count() - written.count(),
+            written.count(),
+        )
         entries.exclude(pk__in=list(written.values_list("pk", flat=True))).delete()
         revisions.delete()
         return [removed]

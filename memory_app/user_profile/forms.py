@@ -56,6 +56,11 @@ class EntryForm(ValueForm):
         label=_("Name"),
         help_text=_("Such as risk_tolerance or home_language."),
         widget=forms.TextInput(
-            attrs={"maxlength": 64, "autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
+            attrs={
+                "maxlength": 64,
+                "autocomplete": "off",
+                "autocapitalize": "none",
+                "spellcheck": "false",
+            }
         ),
     )

@@ -45,18 +45,37 @@ class ProfileKind(StoredKind):
     def lock(self, ids: Collection[int]) -> dict[int, UserProfileEntry]:
         return lock_entries(ids)
 
-    def release(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, now: datetime) -> None:
+    def release(
+        self,
+        holds: Mapping[int, Hold],
+        rows: Mapping[int, Any],
+        *,
+        now: datetime,
+    ) -> None:
         for object_id, hold in holds.items():
             release_value(rows[object_id], actor=hold.actor, now=now)
 
     def discard(
-        self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, reason: str, now: datetime
+        self,
+        holds: Mapping[int, Hold],
+        rows: Mapping[int, Any],
+        *,
+        actor: str,
+        reason: str,
+        now: datetime,
     ) -> None:
         """Put the held values aside; those in force stay."""
         for object_id in holds.keys() & rows.keys():
             discard_value(rows[object_id])
 
-    def hold_again(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, now: datetime) -> None:
+    def hold_again(
+        self,
+        holds: Mapping[int, Hold],
+        rows: Mapping[int, Any],
+        *,
+        actor: str,
+        now: datetime,
+    ) -> None:
         """Let the values wait again; what a released one replaced is in force again."""
         for object_id, hold in holds.items():
             if object_id not in rows:
@@ -77,13 +96,25 @@ class ProfileKind(StoredKind):
         ids -= set(recent.values_list("object_id", flat=True))
         return purge_discarded_values(self.lock(ids))
 
-    def rescan(self, ids: Collection[int], *, now: datetime, actor: str) -> tuple[int, int]:
+    def rescan(
+        self,
+        ids: Collection[int],
+        *,
+        now: datetime,
+        actor: str,
+    ) -> tuple[int, int]:
         """Judge the values in force."""
         found = self.lock(ids)
         refused = rescan_entries(found.values(), now=now, actor=actor)
         for entry in refused:
             details = {"key": entry.key}
-            record_audit(now=now, actor=actor, tool_call=f"{self.name}_held", owner_id=entry.owner_id, details=details)
+            record_audit(
+                now=now,
+                actor=actor,
+                tool_call=f"{self.name}_held",
+                owner_id=entry.owner_id,
+                details=details,
+            )
         return len(found), len(refused)
 
 

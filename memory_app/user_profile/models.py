@@ -73,6 +73,9 @@ class UserProfileRevision(models.Model):
     class Meta:
         db_table = "user_profile_revisions"
         indexes: ClassVar = [
-            models.Index(fields=["owner", "key", "-replaced_at", "-id"], name="user_profile_history"),
+            models.Index(
+                fields=["owner", "key", "-replaced_at", "-id"],
+                name="user_profile_history",
+            ),
             models.Index(fields=["replaced_by", "-replaced_at"], name="user_profile_changed_by"),
         ]

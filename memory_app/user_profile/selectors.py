@@ -77,7 +77,11 @@ STANDING = Prepared(
 
 def find_refused(entries: "Iterable[UserProfileEntry | ProfileRow]") -> set[int]:
     """Return the ids of entries whose value in force today's rules refuse."""
-    return guard.find_refused(PROFILE_KIND, entries, text=lambda entry: guarded_text(entry.key, entry.value))
+    return guard.find_refused(
+        PROFILE_KIND,
+        entries,
+        text=lambda entry: guarded_text(entry.key, entry.value),
+    )
 
 
 def no_such_entry() -> NotFound:

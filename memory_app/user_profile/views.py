@@ -55,7 +55,14 @@ ENTRIES = ListSpec(
         Sort("name", gettext_lazy("by name"), Order("key", descending=False)),
         Sort("newest", gettext_lazy("newest change first"), Order("updated_at")),
     ),
-    filters=(Filter("q", gettext_lazy("Search name or value"), FilterKind.SEARCH, apply=containing),),
+    filters=(
+        Filter(
+            "q",
+            gettext_lazy("Search name or value"),
+            FilterKind.SEARCH,
+            apply=containing,
+        ),
+    ),
     empty=Empty(
         "person",
         gettext_lazy("Nothing here yet"),
@@ -70,7 +77,12 @@ def entry_list(request: PageRequest) -> HttpResponse:
     owner = request.principal.reads(Act.USER_PROFILE_READ, request.GET.get("owner"))
     if not isinstance(owner, User):
         raise NotFound(_("Name one owner: a profile belongs to one person."))
-    log_access(principal=request.principal, owner_ids=[owner.pk], kind="user_profile", now=timezone.now())
+    log_access(
+        principal=request.principal,
+        owner_ids=[owner.pk],
+        kind="user_profile",
+        now=timezone.now(),
+    )
     return show_list(request, owner, EntryForm())
 
 
@@ -91,13 +103,22 @@ def entry_add(request: PageRequest) -> HttpResponse:
             undo_url = reverse("user_profile:remove", args=[form.cleaned_data["key"]])
             toast(request, _("Added. It is read from the next session on."), undo_url)
             return see_other("user_profile:page")
-    return show_list(request, request.principal.owner, form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    return show_list(
+        request,
+        request.principal.owner,
+        form,
+        status=HTTPStatus.UNPROCESSABLE_ENTITY,
+    )
 
 
 @page(Act.USER_PROFILE_WRITE, methods=("POST",))
 def entry_warn(request: PageRequest) -> HttpResponse:
     """Say while somebody types whether the value would be held; `key` is the entry's name."""
-    preview = preview_value(request, request.POST.get("key", ""), request.POST.get("value", ""))
+    preview = preview_value(
+        request,
+        request.POST.get("key", ""),
+        request.POST.get("value", ""),
+    )
     return render_page(request, "parts/_guard_preview.html", {"preview": preview})
 
 
@@ -106,13 +127,22 @@ def entry_edit(request: PageRequest, key: str) -> HttpResponse:
     """Change a value, in its row or on a page of its own."""
     entry = get_entry(owner=request.principal.owner, key=key)
     if request.method != "POST":
-        return show_form(request, entry, EditForm(initial={"value": entry.value, "updated_at": stamp(entry)}))
+        return show_form(
+            request,
+            entry,
+            EditForm(initial={"value": entry.value, "updated_at": stamp(entry)}),
+        )
     form = EditForm(request.POST)
     if not (form.is_valid() and is_agreed(request, form, key)):
         return show_form(request, entry, form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     said = form.cleaned_data
     try:
-        hold = store(request, key=key, value=said["value"], expected_updated_at=said["updated_at"])
+        hold = store(
+            request,
+            key=key,
+            value=said["value"],
+            expected_updated_at=said["updated_at"],
+        )
     except Invalid as refusal:
         show_refusal(form, refusal)
         return show_form(request, entry, form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
@@ -123,7 +153,11 @@ def entry_edit(request: PageRequest, key: str) -> HttpResponse:
         return show_held(request, hold)
     stands = get_entry(owner=request.principal.owner, key=key)
     request.session[FORMER] = {"key": key, "replaced_at": stamp(stands)}
-    toast(request, _("Saved. It is read from the next session on."), reverse("user_profile:undo"))
+    toast(
+        request,
+        _("Saved. It is read from the next session on."),
+        reverse("user_profile:undo"),
+    )
     return answer_row(request, stands)
 
 
@@ -131,9 +165,18 @@ def entry_edit(request: PageRequest, key: str) -> HttpResponse:
 def entry_remove(request: PageRequest, key: str) -> HttpResponse:
     """Remove an entry; the browser session keeps it for one undo."""
     principal = request.principal
-    entry = remove_entry(owner=principal.owner, key=key, actor=principal.actor, now=timezone.now())
+    entry = remove_entry(
+        owner=principal.owner,
+        key=key,
+        actor=principal.actor,
+        now=timezone.now(),
+    )
     request.session[FORMER] = {"key": entry.key, "replaced_at": ""}
-    toast(request, _("Removed %(key)s.") % {"key": entry.key}, reverse("user_profile:undo"))
+    toast(
+        request,
+        _("Removed %(key)s.") % {"key": entry.key},
+        reverse("user_profile:undo"),
+    )
     return answer_row(request, None)
 
 
@@ -145,7 +188,11 @@ def entry_undo(request: PageRequest) -> HttpResponse:
         raise NotFound(_("There is nothing left to undo."))
     principal, replaced_at = request.principal, parse_datetime(former["replaced_at"])
     entry, hold = undo_change(
-        owner=principal.owner, key=former["key"], replaced_at=replaced_at, actor=principal.actor, now=timezone.now()
+        owner=principal.owner,
+        key=former["key"],
+        replaced_at=replaced_at,
+        actor=principal.actor,
+        now=timezone.now(),
     )
     del request.session[FORMER]
     if hold:
@@ -157,7 +204,12 @@ def entry_undo(request: PageRequest) -> HttpResponse:
 def store(request: PageRequest, **fields: Any) -> Hold | None:
     """Set an entry of the person who asks; return why its value waits, None when it stands."""
     principal = request.principal
-    return set_entry(owner=principal.owner, actor=principal.actor, now=timezone.now(), **fields).hold
+    return set_entry(
+        owner=principal.owner,
+        actor=principal.actor,
+        now=timezone.now(),
+        **fields,
+    ).hold
 
 
 def preview_value(request: PageRequest, key: str, value: str) -> GuardPreview | None:
@@ -188,11 +240,21 @@ def stamp(entry: UserProfileEntry) -> str:
     return entry.updated_at.isoformat()
 
 
-def show_list(request: PageRequest, owner: User, form: EntryForm, status: int = HTTPStatus.OK) -> HttpResponse:
+def show_list(
+    request: PageRequest,
+    owner: User,
+    form: EntryForm,
+    status: int = HTTPStatus.OK,
+) -> HttpResponse:
     """Answer the list of an owner; only their own can be edited."""
     is_own = owner == request.user
     spec = ENTRIES if is_own else replace(ENTRIES, has_actions=False)
-    shown = load_page(spec, request, list_entries(owner=owner).select_related("owner"), ignore=("owner",))
+    shown = load_page(
+        spec,
+        request,
+        list_entries(owner=owner).select_related("owner"),
+        ignore=("owner",),
+    )
     shown = shown.with_rows([masked_for(request.user, entry) for entry in shown.rows])
     name_others(shown.rows, owner=owner, reader=request.user)
     title = _("Profile values") if is_own else _("Profile values of %(owner)s") % {"owner": owner.get_short_name()}
@@ -202,7 +264,12 @@ def show_list(request: PageRequest, owner: User, form: EntryForm, status: int = 
     return response
 
 
-def name_others(entries: Sequence[UserProfileEntry], *, owner: User, reader: User) -> None:
+def name_others(
+    entries: Sequence[UserProfileEntry],
+    *,
+    owner: User,
+    reader: User,
+) -> None:
     """Name those who brought a value in for this owner. No query unless there is one, then two at most."""
     others = [entry for entry in entries if entry.actor.startswith(PERSONS) and not is_owner(entry.actor, owner)]
     names = name_actors({entry.actor for entry in others}, reader=reader) if others else {}
@@ -211,7 +278,10 @@ def name_others(entries: Sequence[UserProfileEntry], *, owner: User, reader: Use
 
 
 def show_form(
-    request: PageRequest, entry: UserProfileEntry, form: EditForm, status: int = HTTPStatus.OK
+    request: PageRequest,
+    entry: UserProfileEntry,
+    form: EditForm,
+    status: int = HTTPStatus.OK,
 ) -> HttpResponse:
     """Answer the form of one entry: its row under HTMX, else a page."""
     context = {
@@ -222,7 +292,13 @@ def show_form(
         "is_stale": status == HTTPStatus.CONFLICT,
     }
     fragment = "memory_app/user_profile/_edit_row.html"
-    return render_page(request, "memory_app/user_profile/edit.html", context, fragment=fragment, status=status)
+    return render_page(
+        request,
+        "memory_app/user_profile/edit.html",
+        context,
+        fragment=fragment,
+        status=status,
+    )
 
 
 def answer_row(request: PageRequest, entry: UserProfileEntry | None) -> HttpResponse:
@@ -230,4 +306,10 @@ def answer_row(request: PageRequest, entry: UserProfileEntry | None) -> HttpResp
     if not wants_fragment(request):
         return see_other("user_profile:page")
     entries = list_entries(owner=request.principal.owner)
-    return render_row(request, ENTRIES, entries, entry, extra={"is_own": True})
+    return render_row(
+        request,
+        ENTRIES,
+        entries,
+        entry,
+        extra={"is_own": True},
+    )

@@ -28,11 +28,24 @@ router = ApiRouter(tags=["memory"])
     Data[WhyOut],
     operation_id="memory_app_memories_api_why",
 )
-def why(request: PageRequest, memory_id: int, query: Query[OwnerQuery]) -> dict[str, Any]:
+def why(
+    request: PageRequest,
+    memory_id: int,
+    query: Query[OwnerQuery],
+) -> dict[str, Any]:
     """Tell where a memory comes from, why the agent does or does not read it, and what hangs on it."""
     principal, now = request.principal, timezone.now()
-    memory = get_memory(owner=principal.reads(Act.MEMORY_READ, query.owner), memory_id=memory_id)
-    log_opened(principal, memory.owner_id, kind="memory", object_id=memory.pk, now=now)
+    memory = get_memory(
+        owner=principal.reads(Act.MEMORY_READ, query.owner),
+        memory_id=memory_id,
+    )
+    log_opened(
+        principal,
+        memory.owner_id,
+        kind="memory",
+        object_id=memory.pk,
+        now=now,
+    )
     report = load_report(memory, now=now)
     names = name_actors({memory.actor, *report.actors}, reader=principal.owner)
     record = report_record(memory, report, names=names, principal=principal)

@@ -83,7 +83,13 @@ class FoundRow:
     query: str | None
 
 
-def steps_of(memory: Memory, report: WhyReport, *, names: Mapping[str, str], reader: User) -> list[TimelineEvent]:
+def steps_of(
+    memory: Memory,
+    report: WhyReport,
+    *,
+    names: Mapping[str, str],
+    reader: User,
+) -> list[TimelineEvent]:
     """Return what happened to a memory, the oldest first; those of one moment in the order of their cause."""
     corrects = parse_number(memory.origin, after=MEMORY_ORIGIN)
     other = shown_other(corrects, report, reader)
@@ -93,7 +99,14 @@ def steps_of(memory: Memory, report: WhyReport, *, names: Mapping[str, str], rea
     words %= {"name": names[memory.actor]}
     words = f"{words}{_(', ')}{origin}" if origin else words
     tone = "t-read" if memory.preference_id else "t-person"
-    written = TimelineEvent(memory.created_at, words, tone, corrects, other, preference_id=memory.preference_id)
+    written = TimelineEvent(
+        memory.created_at,
+        words,
+        tone,
+        corrects,
+        other,
+        preference_id=memory.preference_id,
+    )
     steps = [written, *guard_steps(memory, report, names)]
     steps += [decision_step(each, memory, report, names, reader) for each in reversed(report.decisions)]
     return sorted(steps, key=lambda step: step.at)
@@ -111,13 +124,23 @@ def origin_label(memory: Memory) -> str:
     return _("to correct another") if origin.startswith(MEMORY_ORIGIN) else origin
 
 
-def guard_steps(memory: Memory, report: WhyReport, names: Mapping[str, str]) -> list[TimelineEvent]:
+def guard_steps(
+    memory: Memory,
+    report: WhyReport,
+    names: Mapping[str, str],
+) -> list[TimelineEvent]:
     """Return what the guard said, and what a person decided about it."""
     hold = report.hold
     if hold is None:
         is_held = memory.state is State.HELD
         return [] if is_held else [TimelineEvent(memory.created_at, verdict_label(memory), "t-good")]
-    steps = [TimelineEvent(hold.held_at, sentences(_("Held by the guard."), str(SENTENCES[hold.reason])), "t-bad")]
+    steps = [
+        TimelineEvent(
+            hold.held_at,
+            sentences(_("Held by the guard."), str(SENTENCES[hold.reason])),
+            "t-bad",
+        )
+    ]
     if hold.decision and hold.decided_at:
         told = {
             Decision.RELEASED: _("Released by %(name)s"),
@@ -138,7 +161,11 @@ def verdict_label(memory: Memory) -> str:
 
 
 def decision_step(
-    each: FactEvent, memory: Memory, report: WhyReport, names: Mapping[str, str], reader: User
+    each: FactEvent,
+    memory: Memory,
+    report: WhyReport,
+    names: Mapping[str, str],
+    reader: User,
 ) -> TimelineEvent:
     """Return a decision about a fact as a step."""
     words = (RETIRED if each.is_about_it else OTHER_RETIRED).get(each.kind) or RETIRED[each.kind]
@@ -161,13 +188,23 @@ def decided_by(each: FactEvent, names: Mapping[str, str]) -> str:
     return str(DECIDERS.get(each.decider) or _("by %(name)s") % {"name": names.get(each.actor, each.actor)})
 
 
-def shown_other(memory_id: int | None, report: WhyReport, reader: User) -> Memory | None:
+def shown_other(
+    memory_id: int | None,
+    report: WhyReport,
+    reader: User,
+) -> Memory | None:
     """Return another memory as this reader may see it, None when there is none to open."""
     other = report.others.get(memory_id or 0)
     return masked_for(reader, other) if other else None
 
 
-def found_rows(memory: Memory, report: WhyReport, *, names: Mapping[str, str], principal: Principal) -> list[FoundRow]:
+def found_rows(
+    memory: Memory,
+    report: WhyReport,
+    *,
+    names: Mapping[str, str],
+    principal: Principal,
+) -> list[FoundRow]:
     """Return the searches that returned a memory, as this reader may see them."""
     return [
         FoundRow(
@@ -188,7 +225,11 @@ def query_for(memory: Memory, found: SearchUse, principal: Principal) -> str | N
 
 
 def report_record(
-    memory: Memory, report: WhyReport, *, names: Mapping[str, str], principal: Principal
+    memory: Memory,
+    report: WhyReport,
+    *,
+    names: Mapping[str, str],
+    principal: Principal,
 ) -> dict[str, Any]:
     """Return a report as the API answers it. What an agent reads passes the guard: what it refuses is left empty."""
     hold, change = report.hold, report.change
@@ -210,11 +251,17 @@ def report_record(
         "decisions": [decision_record(each) for each in report.decisions],
         "conflicts": report.conflicts,
         "edges": [
-            {"type": edge.edge_type, "kind": edge.dst_entity_kind, "key": edge.dst_entity_key, "weight": edge.weight}
+            {
+                "type": edge.edge_type,
+                "kind": edge.dst_entity_kind,
+                "key": edge.dst_entity_key,
+                "weight": edge.weight,
+            }
             for edge in report.edges
         ],
         "carried_by": counted(
-            report.carried, [{"session": each.session_id, "at": each.frozen_at} for each in report.carried.rows]
+            report.carried,
+            [{"session": each.session_id, "at": each.frozen_at} for each in report.carried.rows],
         ),
         "found_by": counted(report.found, searches),
         "without_it": {
@@ -228,7 +275,11 @@ def report_record(
 
 def counted(newest: Any, rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the newest of many with how many there are."""
-    return {"count": newest.count.number, "is_exact": newest.count.is_exact, "newest": rows}
+    return {
+        "count": newest.count.number,
+        "is_exact": newest.count.is_exact,
+        "newest": rows,
+    }
 
 
 def decision_record(each: FactEvent) -> dict[str, Any]:

@@ -141,7 +141,11 @@ def load_report(memory: Memory, *, now: datetime) -> WhyReport:
     corrected = parse_number(memory.origin, after=MEMORY_ORIGIN)
     named = ({each.other_id for each in decisions} | {*conflicts, corrected}) - {None}
     others = Memory.objects.for_owner(memory.owner).kept(retention_cutoff(now)).filter(pk__in=named)
-    holds = Hold.objects.filter(kind=MEMORY_KIND, object_id=memory.pk, owner_id=memory.owner_id)
+    holds = Hold.objects.filter(
+        kind=MEMORY_KIND,
+        object_id=memory.pk,
+        owner_id=memory.owner_id,
+    )
     rows = SnapshotMemory.objects.filter(memory_id=memory.pk, session__owner=memory.owner_id)
     columns = rows.order_by("-frozen_at", "-pk").values_list(
         "session_id", "session__title", "frozen_at", "session__ended_at"
@@ -176,7 +180,11 @@ def list_decisions(memory: Memory) -> tuple[FactEvent, ...]:
 def decided(memory_id: int, row: Mapping[str, Any]) -> FactEvent:
     """Return an event as seen from this memory."""
     is_about_it = row["fact_id"] == memory_id
-    verdict = ModelVerdict(row["verdict__reason"], row["verdict__model"], row["verdict__cost_usd"])
+    verdict = ModelVerdict(
+        row["verdict__reason"],
+        row["verdict__model"],
+        row["verdict__cost_usd"],
+    )
     return FactEvent(
         at=row["at"],
         kind=row["kind"],

@@ -25,7 +25,11 @@ def show(request: PageRequest, memory_id: int) -> HttpResponse:
     principal, reader = request.principal, request.user
     memory = open_one(request, Act.MEMORY_READ, memory_id)
     shown = masked_for(reader, memory)
-    report = mask_change(load_report(memory, now=timezone.now()), reader=reader, owner_id=memory.owner_id)
+    report = mask_change(
+        load_report(memory, now=timezone.now()),
+        reader=reader,
+        owner_id=memory.owner_id,
+    )
     names = name_actors({memory.actor, *report.actors}, reader=reader)
     line = prompt_line(shown)
     moves_up = [(row.id, memory_line(row)) for row in report.change.moves_up] if report.change else []

@@ -71,12 +71,30 @@ def apply(request: PageRequest, brought_in_id: int) -> HttpResponse:
         except Conflict:
             status = HTTPStatus.CONFLICT
         else:
-            toast(request, _("The import is rolled back."), reverse("brought_in:undo", args=[run.pk]))
+            toast(
+                request,
+                _("The import is rolled back."),
+                reverse("brought_in:undo", args=[run.pk]),
+            )
             return see_other("brought_in:one", run.pk)
-    plan = preview_roll_back(writer=run.writer, since=run.at, now=now, owner=owner)
-    context = {"title": _("Roll back this import"), "run": run, "is_stale": status == HTTPStatus.CONFLICT}
+    plan = preview_roll_back(
+        writer=run.writer,
+        since=run.at,
+        now=now,
+        owner=owner,
+    )
+    context = {
+        "title": _("Roll back this import"),
+        "run": run,
+        "is_stale": status == HTTPStatus.CONFLICT,
+    }
     context |= plan_context(request, plan)
-    return render_page(request, "memory_app/writes/brought_in_roll_back.html", context, status=status)
+    return render_page(
+        request,
+        "memory_app/writes/brought_in_roll_back.html",
+        context,
+        status=status,
+    )
 
 
 @page(Act.IMPORT_ROLL_BACK, methods=("POST",))
@@ -87,6 +105,12 @@ def undo(request: PageRequest, brought_in_id: int) -> HttpResponse:
     if record is None:
         raise NotFound(_("There is nothing left to undo."))
     plan, now = preview_undo(record).sha256, timezone.now()
-    undo_roll_back(principal=request.principal, rollback_id=record.pk, sha256=plan, reason="", now=now)
+    undo_roll_back(
+        principal=request.principal,
+        rollback_id=record.pk,
+        sha256=plan,
+        reason="",
+        now=now,
+    )
     toast(request, _("Undone: the rows are as they were before the roll-back."))
     return see_other("brought_in:one", run.pk)

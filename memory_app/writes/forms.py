@@ -17,7 +17,10 @@ class SinceForm(forms.Form):
     writer = forms.CharField(max_length=80, widget=forms.HiddenInput)
     since = forms.DateTimeField(
         label=gettext_lazy("Written since"),
-        widget=forms.DateTimeInput(attrs={"type": "datetime-local", "step": 1}, format="%Y-%m-%dT%H:%M:%S"),
+        widget=forms.DateTimeInput(
+            attrs={"type": "datetime-local", "step": 1},
+            format="%Y-%m-%dT%H:%M:%S",
+        ),
     )
 
     def clean_writer(self) -> str:
@@ -41,7 +44,10 @@ class ConfirmForm(forms.Form):
         MAX_REASON_CHARS,
         gettext_lazy("Up to 200 characters. The owners of the rows can read it."),
     )
-    word = forms.CharField(max_length=80, widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}))
+    word = forms.CharField(
+        max_length=80,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
 
     def __init__(self, writer: str, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

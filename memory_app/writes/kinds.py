@@ -68,26 +68,48 @@ class MemoryRollback(RollbackKind):
     )
     audit_key, record_key = "ids", "memory"
 
-    def plan(self, entries: Entries, *, writer: str, since: datetime, now: datetime, lock: bool) -> KindPlan:
+    def plan(
+        self,
+        entries: Entries,
+        *,
+        writer: str,
+        since: datetime,
+        now: datetime,
+        lock: bool,
+    ) -> KindPlan:
         is_import = writer.startswith(IMPORT)
-        changed, has_more = find_changed(entries, gone=find_rolled_back(writer) if is_import else ())
+        changed, has_more = find_changed(
+            entries,
+            gone=find_rolled_back(writer) if is_import else (),
+        )
         if has_more and not is_import:
             raise too_many_rows()
         rows = load_rows(changed, lock=lock)
         states, actor = load_row_states(rows, changed, now=now), entries[0].actor if entries else ""
-        return replace(build_plan(*decide(changed, states, actor), rows, lock=lock), has_more=has_more)
+        return replace(
+            build_plan(*decide(changed, states, actor), rows, lock=lock),
+            has_more=has_more,
+        )
 
     def plan_undo(self, record: RollbackRecord, *, lock: bool) -> KindPlan:
         items = list(RolledBackMemory.objects.filter(rollback=record.pk).order_by("memory_id"))
         rows = load_rows([item.memory_id for item in items], lock=lock)
         return build_plan(*decide_undo(items, rows), rows, lock=lock)
 
-    def apply(self, record: RollbackRecord, plan: KindPlan) -> Mapping[int, Mapping[str, Any]]:
+    def apply(
+        self,
+        record: RollbackRecord,
+        plan: KindPlan,
+    ) -> Mapping[int, Mapping[str, Any]]:
         steps = [step for done in WriteKind for step in plan.steps[done]]
         for chosen in slices(steps):
             apply_memory_steps(record, chosen, plan.rows)
         for repetitions in slices(plan.steps[UNRETIRED]):
-            requeue([each.event_id for each in repetitions], actor=record.actor, now=record.at)
+            requeue(
+                [each.event_id for each in repetitions],
+                actor=record.actor,
+                now=record.at,
+            )
         changed, unretired = group_by_owner(steps, plan.rows), group_by_owner(plan.steps[UNRETIRED], plan.rows)
         details: dict[int, dict[str, Any]] = {}
         for owner_id, ids in changed.items():
@@ -97,11 +119,30 @@ class MemoryRollback(RollbackKind):
             details[owner_id]["unretired"] = runs_of(ids)
         return details
 
-    def show_steps(self, steps: Sequence[Any], plan: KindPlan, *, reader: Any) -> Sequence[PlanRow]:
+    def show_steps(
+        self,
+        steps: Sequence[Any],
+        plan: KindPlan,
+        *,
+        reader: Any,
+    ) -> Sequence[PlanRow]:
         texts = load_texts(steps)
-        return [show_row(plan.rows[step.memory_id], texts.get(step.memory_id), reader=reader) for step in steps]
+        return [
+            show_row(
+                plan.rows[step.memory_id],
+                texts.get(step.memory_id),
+                reader=reader,
+            )
+            for step in steps
+        ]
 
-    def show_unchanged(self, rows: Sequence[UnchangedRow], plan: KindPlan, *, reader: Any) -> Sequence[PlanRow]:
+    def show_unchanged(
+        self,
+        rows: Sequence[UnchangedRow],
+        plan: KindPlan,
+        *,
+        reader: Any,
+    ) -> Sequence[PlanRow]:
         return [
             show_row(plan.rows[row.object_id], None, reader=reader)
             if row.object_id in plan.rows
@@ -125,8 +166,17 @@ def show_row(memory: Memory, earlier: MemoryRevision | None, *, reader: Any) -> 
     row = masked_for(reader, memory)
     changes: Sequence[Segment] = ()
     if earlier is not None:
-        changes = word_diff(row.content, earlier.content if row.owner_id == reader.pk else mask(earlier.content))
-    return PlanRow(row.content, row.owner_id, reverse("memories:one", args=[row.pk]), row.category, changes)
+        changes = word_diff(
+            row.content,
+            earlier.content if row.owner_id == reader.pk else mask(earlier.content),
+        )
+    return PlanRow(
+        row.content,
+        row.owner_id,
+        reverse("memories:one", args=[row.pk]),
+        row.category,
+        changes,
+    )
 
 
 def group_by_owner(items: Iterable[Any], rows: Mapping[int, Memory]) -> dict[int, list[int]]:
@@ -147,7 +197,15 @@ class ProfileRollback(RollbackKind):
     effects = (Effect(PROFILE, label, VALUE_BEFORE, LATER_VALUE, column=gettext_lazy("Profile")),)
     audit_key, record_key = "keys", "key"
 
-    def plan(self, entries: Entries, *, writer: str, since: datetime, now: datetime, lock: bool) -> KindPlan:
+    def plan(
+        self,
+        entries: Entries,
+        *,
+        writer: str,
+        since: datetime,
+        now: datetime,
+        lock: bool,
+    ) -> KindPlan:
         own = list_own_revisions(writer, entries, since=since)
         mine = {pk: (owner_id, key) for pk, owner_id, key in own.values_list("pk", "owner_id", "key")}
         steps, unchanged = decide_revisions(mine) if mine else ([], [])
@@ -157,14 +215,24 @@ class ProfileRollback(RollbackKind):
         steps, unchanged = decide_undo_of_entries(record.pk)
         return KindPlan({PROFILE: steps}, unchanged)
 
-    def apply(self, record: RollbackRecord, plan: KindPlan) -> Mapping[int, Mapping[str, Any]]:
+    def apply(
+        self,
+        record: RollbackRecord,
+        plan: KindPlan,
+    ) -> Mapping[int, Mapping[str, Any]]:
         keys: dict[int, list[str]] = {}
         for step in plan.steps[PROFILE]:
             apply_entry_step(record, step)
             keys.setdefault(step.owner_id, []).append(step.key)
         return {owner_id: {"keys": each, "count": len(each)} for owner_id, each in keys.items()}
 
-    def show_steps(self, steps: Sequence[Any], plan: KindPlan, *, reader: Any) -> Sequence[PlanRow]:
+    def show_steps(
+        self,
+        steps: Sequence[Any],
+        plan: KindPlan,
+        *,
+        reader: Any,
+    ) -> Sequence[PlanRow]:
         earlier = UserProfileRevision.objects.filter(pk__in=[step.revision_id for step in steps])
         before = dict(earlier.values_list("pk", "value"))
         entries = UserProfileEntry.objects.filter(owner__in={step.owner_id for step in steps})

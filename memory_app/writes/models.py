@@ -29,7 +29,12 @@ class WriteRollback(models.Model):
     counts = models.JSONField()
     left = models.JSONField(default=list)
     plan_sha256 = models.CharField(max_length=64)
-    undoes = models.OneToOneField("self", on_delete=models.CASCADE, null=True, related_name="undone_by")
+    undoes = models.OneToOneField(
+        "self",
+        on_delete=models.CASCADE,
+        null=True,
+        related_name="undone_by",
+    )
 
     objects: ClassVar[Any] = models.Manager()
 
@@ -55,7 +60,11 @@ class RolledBackMemory(models.Model):
     that it went into the trash, or came out of it.
     """
 
-    rollback = models.ForeignKey(WriteRollback, on_delete=models.CASCADE, related_name="memories")
+    rollback = models.ForeignKey(
+        WriteRollback,
+        on_delete=models.CASCADE,
+        related_name="memories",
+    )
     memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="+")
     done = models.CharField(max_length=10)
     version = models.PositiveIntegerField(null=True)
@@ -71,17 +80,28 @@ class RolledBackMemory(models.Model):
         db_table = "write_rollback_memories"
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["rollback", "memory"], name="one_step_per_memory_and_rollback"),
-            models.CheckConstraint(condition=models.Q(done__in=list(WriteKind)), name="rolled_back_memory_done_known"),
+            models.CheckConstraint(
+                condition=models.Q(done__in=list(WriteKind)),
+                name="rolled_back_memory_done_known",
+            ),
         ]
 
 
 class RolledBackEntry(models.Model):
     """One entry of a user profile of a roll-back: `revision` holds its value of before."""
 
-    rollback = models.ForeignKey(WriteRollback, on_delete=models.CASCADE, related_name="entries")
+    rollback = models.ForeignKey(
+        WriteRollback,
+        on_delete=models.CASCADE,
+        related_name="entries",
+    )
     owner = owner_key()
     key = models.CharField(max_length=64)
-    revision = models.ForeignKey(UserProfileRevision, on_delete=models.CASCADE, related_name="+")
+    revision = models.ForeignKey(
+        UserProfileRevision,
+        on_delete=models.CASCADE,
+        related_name="+",
+    )
 
     objects: ClassVar[Any] = models.Manager()
 

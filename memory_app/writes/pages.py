@@ -25,7 +25,9 @@ MAX_CHANGED = 200  # rows of a kind that the page of a record links
 EffectCount = tuple[Effect, Label, int]
 ANOMALY_LABELS: Mapping[AnomalyKind, Any] = {
     AnomalyKind.SIMILAR: ngettext_lazy(
-        "%(number)s memory that says nearly the same as others", "%(number)s memories that say nearly the same", "count"
+        "%(number)s memory that says nearly the same as others",
+        "%(number)s memories that say nearly the same",
+        "count",
     ),
     AnomalyKind.AUTHORITY: ngettext_lazy(
         "%(number)s memory speaks of approving, transferring, withdrawing or moving a limit",
@@ -55,7 +57,11 @@ ROWS = ListSpec(
         Column(gettext_lazy("State")),
         Column(gettext_lazy("Changed"), sorts=("newest", "oldest"), numeric=True),
     ),
-    sorts=by_time("updated_at", gettext_lazy("newest change first"), gettext_lazy("oldest change first")),
+    sorts=by_time(
+        "updated_at",
+        gettext_lazy("newest change first"),
+        gettext_lazy("oldest change first"),
+    ),
     has_actions=False,
     empty=Empty(
         "memory",
@@ -72,7 +78,11 @@ BROUGHT_IN_MEMORIES = replace(
     row="memory_app/writes/_brought_in_row.html",
     columns=tuple(column for column in ROWS.columns if column.label != OWNER),
     has_actions=True,
-    empty=Empty("memory", gettext_lazy("Nothing here"), gettext_lazy("This import left no memory here.")),
+    empty=Empty(
+        "memory",
+        gettext_lazy("Nothing here"),
+        gettext_lazy("This import left no memory here."),
+    ),
 )
 
 
@@ -106,10 +116,24 @@ class AnomalyRow:
 def list_counts(counts: Mapping[str, int], *, is_undo: bool) -> list[EffectCount]:
     """Return the effects that have rows by the counts of a plan or a record, with what becomes of how many."""
     found = [(effect, counts[effect.name]) for effect in list_effects() if counts.get(effect.name)]
-    return [(effect, effect.on_undo if is_undo else effect.on_roll_back, count) for effect, count in found]
+    return [
+        (
+            effect,
+            effect.on_undo if is_undo else effect.on_roll_back,
+            count,
+        )
+        for effect, count in found
+    ]
 
 
-def show_plan(plan: RollbackPlan, *, effect: str, start: int, reader: User, is_undo: bool = False) -> PlanView:
+def show_plan(
+    plan: RollbackPlan,
+    *,
+    effect: str,
+    start: int,
+    reader: User,
+    is_undo: bool = False,
+) -> PlanView:
     """Return a plan with some rows of an effect, or of the first that it has. Few queries, whatever its size."""
     effects = list_counts(plan.counts, is_undo=is_undo)
     names = [each.name for each, _result, _count in effects]
@@ -123,10 +147,28 @@ def show_plan(plan: RollbackPlan, *, effect: str, start: int, reader: User, is_u
     owners = {user.pk: user.get_short_name() for user in User.objects.filter(pk__in={row.owner_id for row in rows})}
     reasons = [""] * len(rows)
     if current == UNCHANGED:
-        reasons = label_reasons([(item.reason, item.by) for _kind, item in chosen], reader=reader)
-    named = [(row, owners.get(row.owner_id, ""), reason) for row, reason in zip(rows, reasons, strict=True)]
+        reasons = label_reasons(
+            [(item.reason, item.by) for _kind, item in chosen],
+            reader=reader,
+        )
+    named = [
+        (
+            row,
+            owners.get(row.owner_id, ""),
+            reason,
+        )
+        for row, reason in zip(rows, reasons, strict=True)
+    ]
     last = start + len(named)
-    return PlanView(effects, current, named, start + 1, last, len(items), last if last < len(items) else None)
+    return PlanView(
+        effects,
+        current,
+        named,
+        start + 1,
+        last,
+        len(items),
+        last if last < len(items) else None,
+    )
 
 
 def label_reasons(reasons: Sequence[tuple[str, str]], *, reader: User) -> list[str]:
@@ -139,22 +181,36 @@ def label_reasons(reasons: Sequence[tuple[str, str]], *, reader: User) -> list[s
 def show_record(record: WriteRollback, *, reader: User) -> dict[str, Any]:
     """Return what a roll-back did: effects, rows left unchanged as page, title and why, changed rows as id and page."""
     kinds, chosen = rollback_kinds(), record.left[:MAX_SHOWN]
-    reasons = label_reasons([(each["why"], each["by"]) for each in chosen], reader=reader)
+    reasons = label_reasons(
+        [(each["why"], each["by"]) for each in chosen],
+        reader=reader,
+    )
     return {
         "effects": list_counts(record.counts, is_undo=record.undoes_id is not None),
         "unchanged": [
-            (kind.url(each[kind.record_key]), kind.title(each[kind.record_key]), reason)
+            (
+                kind.url(each[kind.record_key]),
+                kind.title(each[kind.record_key]),
+                reason,
+            )
             for each, reason in zip(chosen, reasons, strict=True)
             for kind in kinds
             if each.get(kind.record_key)
         ],
         "changed": [
-            (kind, [(pk, kind.url(pk)) for pk in kind.list_changed(record, limit=MAX_CHANGED)]) for kind in kinds
+            (
+                kind,
+                [(pk, kind.url(pk)) for pk in kind.list_changed(record, limit=MAX_CHANGED)],
+            )
+            for kind in kinds
         ],
     }
 
 
-def show_writers(writers: Sequence[Writer], names: Mapping[str, str]) -> list[tuple[Writer, str, str, list[Any]]]:
+def show_writers(
+    writers: Sequence[Writer],
+    names: Mapping[str, str],
+) -> list[tuple[Writer, str, str, list[Any]]]:
     """Return writers with name, address of the roll-back, and a labelled count for each effect that one of them had."""
     acted = [effect for effect in list_effects() if not effect.follows]
     columns = [
@@ -165,7 +221,14 @@ def show_writers(writers: Sequence[Writer], names: Mapping[str, str]) -> list[tu
     found = []
     for row in writers:
         counts = [(label, row.counts[name]) for name, label in columns]
-        found.append((row, names[row.name], roll_back_url(row.name, row.first_at), counts))
+        found.append(
+            (
+                row,
+                names[row.name],
+                roll_back_url(row.name, row.first_at),
+                counts,
+            )
+        )
     return found
 
 

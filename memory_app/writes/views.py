@@ -69,14 +69,22 @@ def rows(request: PageRequest) -> HttpResponse:
     if not writer or storable_problem(writer) or len(writer) > 80:  # noqa: PLR2004 - the column of the log
         raise Invalid(_("Choose a writer from the list of writes."), code="no_writer")
     anomalies = load_anomalies(now=now) if kind in set(AnomalyKind) else []
-    anomaly = next((each for each in anomalies if (each.kind, each.writer) == (kind, writer)), None)
+    anomaly = next(
+        (each for each in anomalies if (each.kind, each.writer) == (kind, writer)),
+        None,
+    )
     found = list_rows_of(writer).select_related("owner")
     if anomaly is not None and anomaly.ids:
         found = found.filter(pk__in=anomaly.ids)
     listed = load_page(ROWS, request, found, ignore=("writer", "light"))
     listed = listed.with_rows([masked_for(request.user, row) for row in listed.rows])
     owner_ids = {row.owner_id for row in listed.rows}
-    log_access(principal=request.principal, owner_ids=owner_ids, kind="memories", now=now)
+    log_access(
+        principal=request.principal,
+        owner_ids=owner_ids,
+        kind="memories",
+        now=now,
+    )
     label = writer_label(writer, request.user)
     context = {
         "title": label,
@@ -90,7 +98,12 @@ def rows(request: PageRequest) -> HttpResponse:
 def preview(request: PageRequest) -> HttpResponse:
     """Show what undoing everything that a writer wrote since a moment would do."""
     now, context = timezone.now(), {"title": _("Roll back")}
-    form = SinceForm({"writer": request.GET.get("writer"), "since": request.GET.get("since") or now - DEFAULT_SPAN})
+    form = SinceForm(
+        {
+            "writer": request.GET.get("writer"),
+            "since": request.GET.get("since") or now - DEFAULT_SPAN,
+        }
+    )
     if form.is_valid():
         writer, since = form.cleaned_data["writer"], form.cleaned_data["since"]
         title = _("Roll back %(writer)s") % {"writer": writer_label(writer, request.user)}
@@ -101,7 +114,12 @@ def preview(request: PageRequest) -> HttpResponse:
         except Invalid as refusal:
             form.add_error(None, refusal.detail)
     status = HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
-    return render_page(request, "memory_app/writes/preview.html", {"form": form, **context}, status=status)
+    return render_page(
+        request,
+        "memory_app/writes/preview.html",
+        {"form": form, **context},
+        status=status,
+    )
 
 
 @page(Act.WRITES_ROLL_BACK, methods=("GET", "POST"))
@@ -116,7 +134,13 @@ def apply(request: PageRequest) -> HttpResponse:
         writer,
         title=_("Roll back %(writer)s") % {"writer": writer_label(writer, request.user)},
         load_plan=partial(preview_roll_back, writer=writer, since=since, now=now),
-        act=partial(roll_back, principal=request.principal, writer=writer, since=since, now=now),
+        act=partial(
+            roll_back,
+            principal=request.principal,
+            writer=writer,
+            since=since,
+            now=now,
+        ),
         shown=request.GET.get("plan", ""),
         done=_("Rolled back. It can be undone here."),
     )
@@ -132,7 +156,12 @@ def undo(request: PageRequest, rollback_id: int) -> HttpResponse:
         record.writer,
         title=_("Undo roll-back %(number)d") % {"number": record.pk},
         load_plan=partial(preview_undo, record),
-        act=partial(undo_roll_back, principal=request.principal, rollback_id=rollback_id, now=timezone.now()),
+        act=partial(
+            undo_roll_back,
+            principal=request.principal,
+            rollback_id=rollback_id,
+            now=timezone.now(),
+        ),
         done=_("Undone: the rows are as they were before the roll-back."),
         is_undo=True,
     )
@@ -167,14 +196,27 @@ def confirm(
     plan, status = load_plan(), HTTPStatus.OK
     form = form or ConfirmForm(writer, initial={"plan": plan.sha256 if shown is None else shown})
     if form["plan"].value() != plan.sha256:
-        form = ConfirmForm(writer, initial={"plan": plan.sha256, "reason": form["reason"].value()})
+        form = ConfirmForm(
+            writer,
+            initial={"plan": plan.sha256, "reason": form["reason"].value()},
+        )
         status = HTTPStatus.CONFLICT
     elif form.errors:
         status = HTTPStatus.UNPROCESSABLE_ENTITY
     form.focus_first()
-    context = {"title": title, "confirm": form, "is_undo": is_undo, "is_stale": status == HTTPStatus.CONFLICT}
+    context = {
+        "title": title,
+        "confirm": form,
+        "is_undo": is_undo,
+        "is_stale": status == HTTPStatus.CONFLICT,
+    }
     context |= plan_context(request, plan, is_undo=is_undo)
-    return render_page(request, "memory_app/writes/confirm.html", context, status=status)
+    return render_page(
+        request,
+        "memory_app/writes/confirm.html",
+        context,
+        status=status,
+    )
 
 
 @page(Act.WRITES_READ)
@@ -182,7 +224,10 @@ def rollback(request: PageRequest, rollback_id: int) -> HttpResponse:
     """Show what a roll-back did, and whether it was undone."""
     record = get_rollback(rollback_id)
     undone = getattr(record, "undone_by", None)
-    names = name_actors({each.actor for each in (record, undone) if each}, reader=request.user)
+    names = name_actors(
+        {each.actor for each in (record, undone) if each},
+        reader=request.user,
+    )
     context = {
         "title": _("Roll-back %(number)d") % {"number": record.pk},
         "record": record,
@@ -195,7 +240,12 @@ def rollback(request: PageRequest, rollback_id: int) -> HttpResponse:
     return render_page(request, "memory_app/writes/rollback.html", context)
 
 
-def plan_context(request: PageRequest, plan: RollbackPlan, *, is_undo: bool = False) -> dict[str, Any]:
+def plan_context(
+    request: PageRequest,
+    plan: RollbackPlan,
+    *,
+    is_undo: bool = False,
+) -> dict[str, Any]:
     """Return a plan for a page; that rows of other owners were shown is logged."""
     start = request.GET.get("from", "")
     view = show_plan(
@@ -206,5 +256,15 @@ def plan_context(request: PageRequest, plan: RollbackPlan, *, is_undo: bool = Fa
         is_undo=is_undo,
     )
     owner_ids = {row.owner_id for row, *_words in view.rows if row.owner_id is not None}
-    log_access(principal=request.principal, owner_ids=owner_ids, kind="memories", now=timezone.now())
-    return {"view": view, "plan": plan.sha256, "is_empty": plan.is_empty, "has_more": plan.has_more}
+    log_access(
+        principal=request.principal,
+        owner_ids=owner_ids,
+        kind="memories",
+        now=timezone.now(),
+    )
+    return {
+        "view": view,
+        "plan": plan.sha256,
+        "is_empty": plan.is_empty,
+        "has_more": plan.has_more,
+    }

@@ -51,15 +51,34 @@ def log_access(
     if others := sorted({*owner_ids} - {viewer.pk}):
         AccessEntry.objects.bulk_create(
             AccessEntry(
-                at=now, viewer=viewer, owner_id=pk, kind=kind, object_id=object_id, reason=reason, ends_at=ends_at
+                at=now,
+                viewer=viewer,
+                owner_id=pk,
+                kind=kind,
+                object_id=object_id,
+                reason=reason,
+                ends_at=ends_at,
             )
             for pk in others
         )
 
 
-def log_opened(principal: Principal, owner_id: int, *, kind: str, object_id: object, now: datetime) -> None:
+def log_opened(
+    principal: Principal,
+    owner_id: int,
+    *,
+    kind: str,
+    object_id: object,
+    now: datetime,
+) -> None:
     """Log that the caller opened one object of this owner."""
-    log_access(principal=principal, owner_ids=[owner_id], kind=kind, object_id=str(object_id), now=now)
+    log_access(
+        principal=principal,
+        owner_ids=[owner_id],
+        kind=kind,
+        object_id=str(object_id),
+        now=now,
+    )
 
 
 def list_reveals() -> "QuerySet[AccessEntry]":

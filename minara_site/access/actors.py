@@ -56,7 +56,10 @@ def writer_record(row: Any, names: Mapping[str, str]) -> dict[str, str]:
         return {"kind": kind, "name": file_name(row.origin) or _("a file")}
     if kind is WriterKind.IMPORT:
         return {"kind": kind, "name": _("a signed export")}
-    name = names.get(row.actor, row.actor.removeprefix("job:") if kind is WriterKind.JOB else "")
+    name = names.get(
+        row.actor,
+        row.actor.removeprefix("job:") if kind is WriterKind.JOB else "",
+    )
     return {"kind": kind, "name": name or actor_label(row.actor, names)}
 
 
@@ -80,7 +83,11 @@ def load_names(actors: Iterable[str], *, known: User) -> dict[str, str]:
     return names
 
 
-def actor_label(actor: str, names: Mapping[str, str], reader: User | None = None) -> str:
+def actor_label(
+    actor: str,
+    names: Mapping[str, str],
+    reader: User | None = None,
+) -> str:
     """Return in words who an actor is; `names` holds the users and the labels of keys by actor."""
     kind, _colon, name = actor.partition(":")
     if reader is not None and actor == f"user:{reader.pk}":

@@ -41,7 +41,11 @@ class ClosedAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         """Refuse: users come from the set-up link or the command line."""
         return False
 
-    def authenticate(self, request: HttpRequest, **credentials: Any) -> AbstractBaseUser | None:
+    def authenticate(
+        self,
+        request: HttpRequest,
+        **credentials: Any,
+    ) -> AbstractBaseUser | None:
         """Return the user, or None, also for somebody disabled: names cannot be told apart. Raises Throttled.
 
         The try is counted before the password is looked at; one that succeeds is forgiven.
@@ -62,7 +66,12 @@ class ClosedAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         """Say whether this is the password of who is signed in; tries count for this session alone."""
         return check_proof(context.request, lambda: user.check_password(password))
 
-    def pre_login(self, request: HttpRequest, user: AbstractBaseUser, **kwargs: Any) -> HttpResponse | None:
+    def pre_login(
+        self,
+        request: HttpRequest,
+        user: AbstractBaseUser,
+        **kwargs: Any,
+    ) -> HttpResponse | None:
         """Note which password was right: a second step counts for that one only."""
         note_password(request.session, user)
         answer: HttpResponse | None = super().pre_login(request, user, **kwargs)
@@ -75,7 +84,11 @@ class ClosedAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def is_safe_url(self, url: str | None) -> bool:
         """Accept only this very address as a place to return to, no other name that the server answers to (W-23)."""
         request: HttpRequest = context.request
-        return url_has_allowed_host_and_scheme(url, {request.get_host()}, require_https=request.is_secure())
+        return url_has_allowed_host_and_scheme(
+            url,
+            {request.get_host()},
+            require_https=request.is_secure(),
+        )
 
     def is_ajax(self, request: HttpRequest) -> bool:
         """Answer pages only; programs use API keys."""

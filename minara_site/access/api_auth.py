@@ -39,7 +39,11 @@ class BearerKey:
     The class is named after the security scheme that the OpenAPI document shows.
     """
 
-    openapi_security_schema = SecuritySchema("http", scheme="bearer", bearerFormat="mnr_<environment>_<id>_<secret>")
+    openapi_security_schema = SecuritySchema(
+        "http",
+        scheme="bearer",
+        bearerFormat="mnr_<environment>_<id>_<secret>",
+    )
 
     def __init__(self, act: Act | None = None) -> None:
         self.act = act
@@ -67,9 +71,21 @@ def operation_of(method: str) -> Callable[..., Callable[[View], View]]:
     """Return the method of `ApiRouter` that adds an operation; `more` is for django-ninja."""
 
     def operation(
-        router: Router, path: str, summary: str, act: Act, response: Any = NOT_SET, **more: Any
+        router: Router,
+        path: str,
+        summary: str,
+        act: Act,
+        response: Any = NOT_SET,
+        **more: Any,
     ) -> Callable[[View], View]:
-        return router.api_operation([method], path, summary=summary, auth=allow(act), response=response, **more)
+        return router.api_operation(
+            [method],
+            path,
+            summary=summary,
+            auth=allow(act),
+            response=response,
+            **more,
+        )
 
     return operation
 
@@ -100,7 +116,11 @@ def find_key_caller(request: HttpRequest) -> Principal | None:
     scheme, _space, key = request.headers.get("Authorization", "").partition(" ")
     if scheme.lower() != "bearer":
         return None
-    principal = authenticate_key(key.strip(), address=client_address(request), now=timezone.now())
+    principal = authenticate_key(
+        key.strip(),
+        address=client_address(request),
+        now=timezone.now(),
+    )
     request.user = principal.owner
     return principal
 

@@ -27,7 +27,12 @@ def count_call(request: HttpRequest, principal: Principal) -> None:
     config = settings.MINARA
     limit = config.minara_limit_reads_per_minute if is_read else config.minara_limit_writes_per_minute
     key = f"{'read' if is_read else 'write'}:{principal.actor}"
-    allowance = count(key, limit=limit, seconds=MINUTE, now=timezone.now())
+    allowance = count(
+        key,
+        limit=limit,
+        seconds=MINUTE,
+        now=timezone.now(),
+    )
     request.allowance = allowance  # type: ignore[attr-defined]
     if not allowance.is_allowed:
         wait = allowance.retry_after_seconds

@@ -81,9 +81,19 @@ class User(AbstractUser):
         swappable = "AUTH_USER_MODEL"
         constraints: ClassVar = [
             models.UniqueConstraint(Lower("username"), name="username_once_in_any_case"),
-            models.UniqueConstraint(fields=["is_default"], condition=Q(is_default=True), name="one_default_user"),
-            models.CheckConstraint(condition=Q(theme__in=Theme.values), name="user_theme_known"),
-            models.CheckConstraint(condition=Q(density__in=Density.values), name="user_density_known"),
+            models.UniqueConstraint(
+                fields=["is_default"],
+                condition=Q(is_default=True),
+                name="one_default_user",
+            ),
+            models.CheckConstraint(
+                condition=Q(theme__in=Theme.values),
+                name="user_theme_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(density__in=Density.values),
+                name="user_density_known",
+            ),
         ]
 
     @property
@@ -113,7 +123,11 @@ class ApiKey(models.Model):
 
     prefix = models.CharField(max_length=8, unique=True)
     secret_sha256 = models.CharField(max_length=64)
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_keys")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        related_name="api_keys",
+    )
     label = models.CharField(max_length=80, blank=True)
     scopes = models.JSONField(default=list)
     allowed_networks = models.JSONField(default=list)
@@ -137,7 +151,11 @@ class ApiKey(models.Model):
         return user
 
     def state(self, now: datetime) -> KeyState:
-        return decide_state(expires_at=self.expires_at, revoked_at=self.revoked_at, now=now)
+        return decide_state(
+            expires_at=self.expires_at,
+            revoked_at=self.revoked_at,
+            now=now,
+        )
 
 
 class SetupLink(models.Model):
@@ -156,12 +174,25 @@ class AccessEntry(models.Model):
 
     at = models.DateTimeField()
     viewer = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.DO_NOTHING, db_constraint=False, related_name="+"
+        settings.AUTH_USER_MODEL,
+        on_delete=models.DO_NOTHING,
+        db_constraint=False,
+        related_name="+",
     )
-    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        related_name="+",
+        db_index=False,
+    )
     kind = models.CharField(max_length=40)
     object_id = models.CharField(max_length=64)
-    reason = models.CharField(max_length=200, blank=True, default="", db_default="")
+    reason = models.CharField(
+        max_length=200,
+        blank=True,
+        default="",
+        db_default="",
+    )
     ends_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -171,10 +202,14 @@ class AccessEntry(models.Model):
             models.Index(fields=["-at", "-id"], name="access_log_newest"),
             models.Index(fields=["viewer", "-at", "-id"], name="access_log_viewer_newest"),
             models.Index(
-                fields=["kind", "object_id", "-at"], condition=Q(ends_at__isnull=False), name="access_log_reveals"
+                fields=["kind", "object_id", "-at"],
+                condition=Q(ends_at__isnull=False),
+                name="access_log_reveals",
             ),
             models.Index(
-                fields=["viewer", "-at", "-id"], condition=Q(ends_at__isnull=False), name="access_log_reveals_of"
+                fields=["viewer", "-at", "-id"],
+                condition=Q(ends_at__isnull=False),
+                name="access_log_reveals_of",
             ),
         ]
 
@@ -182,7 +217,11 @@ class AccessEntry(models.Model):
 class Invitation(models.Model):
     """A link that lets somebody choose a password once: at the beginning, or after theirs was lost. SHA-256 only."""
 
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="invitations")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        related_name="invitations",
+    )
     token_sha256 = models.CharField(max_length=64, unique=True)
     created_at = models.DateTimeField()
     expires_at = models.DateTimeField()

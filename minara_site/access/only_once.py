@@ -35,7 +35,11 @@ class AnsweredBefore(Exception):
 
     def response(self) -> HttpResponse:
         headers = {**self.call.headers, REPLAYED: "true"}
-        return HttpResponse(bytes(self.call.body), status=self.call.status, headers=headers)
+        return HttpResponse(
+            bytes(self.call.body),
+            status=self.call.status,
+            headers=headers,
+        )
 
 
 class OnlyOnce:
@@ -55,7 +59,12 @@ class OnlyOnce:
         said = place.encode() + self.request.body  # the body has arrived before any lock is taken
         fingerprint = hashlib.sha256(said).hexdigest()
         self.until_answered.enter_context(transaction.atomic())
-        call, is_new = claim_call(caller=principal.actor, key=key, request_sha256=fingerprint, now=timezone.now())
+        call, is_new = claim_call(
+            caller=principal.actor,
+            key=key,
+            request_sha256=fingerprint,
+            now=timezone.now(),
+        )
         if not is_new:
             raise AnsweredBefore(call)
         self.call = call
@@ -65,7 +74,12 @@ class OnlyOnce:
         if self.call is None:
             return
         if 200 <= response.status_code < 300:  # noqa: PLR2004
-            keep_answer(self.call, status=response.status_code, headers=dict(response.items()), body=response.content)
+            keep_answer(
+                self.call,
+                status=response.status_code,
+                headers=dict(response.items()),
+                body=response.content,
+            )
         else:
             transaction.set_rollback(True)
 

@@ -13,7 +13,12 @@ class OwnerCommand(MinaraCommand):
 
     def add_user(self, parser: ArgumentParser, help_text: str) -> None:
         """Declare `--user`."""
-        parser.add_argument("--user", default=DEFAULT_USERNAME, metavar="NAME", help=help_text)
+        parser.add_argument(
+            "--user",
+            default=DEFAULT_USERNAME,
+            metavar="NAME",
+            help=help_text,
+        )
 
     def owner(self, options: dict[str, Any]) -> User:
         """Return whom `--user` names. Raises NotFound."""

@@ -88,7 +88,10 @@ class Principal:
             raise Unauthenticated(_("Sign in, or send an API key as a bearer token."))
         scope = POLICY[act].scope
         if self.scopes is not None and scope is not None and scope not in self.scopes:
-            raise Refused(_("This key needs the scope %(scope)s.") % {"scope": scope}, code="missing_scope")
+            raise Refused(
+                _("This key needs the scope %(scope)s.") % {"scope": scope},
+                code="missing_scope",
+            )
         raise Refused(_("Your account type may not do this."), code="role")
 
     def reads_others(self, act: Act) -> bool:

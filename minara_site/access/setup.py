@@ -45,13 +45,25 @@ def open_setup_link(token: str) -> SetupLink:
     return link
 
 
-def claim_setup(*, token: str, username: str, display_name: str, password: str, now: datetime) -> User:
+def claim_setup(
+    *,
+    token: str,
+    username: str,
+    display_name: str,
+    password: str,
+    now: datetime,
+) -> User:
     """Make the user `default` the first operator, under this name and password. Raises NotFound, Gone or Invalid."""
     with transaction.atomic():
         user: User = User.objects.select_for_update().get(is_default=True)
         link = open_setup_link(token)
         user.username = check_username(username, taken_by=user)
-        user.display_name = clean_text(display_name, field="display_name", max_chars=80, min_chars=0)
+        user.display_name = clean_text(
+            display_name,
+            field="display_name",
+            max_chars=80,
+            min_chars=0,
+        )
         check_password(password, user)
         user.set_password(password)
         user.is_active = True
@@ -59,5 +71,11 @@ def claim_setup(*, token: str, username: str, display_name: str, password: str, 
         grant_role(user, Role.OPERATOR)
         SetupLink.objects.filter(pk=link.pk).update(used_at=now)
         details = {"username": user.username}
-        record_audit(now=now, actor=f"user:{user.pk}", tool_call="setup_claimed", owner_id=user.pk, details=details)
+        record_audit(
+            now=now,
+            actor=f"user:{user.pk}",
+            tool_call="setup_claimed",
+            owner_id=user.pk,
+            details=details,
+        )
     return user

@@ -27,4 +27,9 @@ def note_visit(sender: Any, user: User, **kwargs: Any) -> None:
 
 def record_sign_in(sender: Any, user: User, **kwargs: Any) -> None:
     """Write down who came in; receives allauth's `user_logged_in`, which follows the last step."""
-    record_audit(now=timezone.now(), actor=f"user:{user.pk}", tool_call="signed_in", owner_id=user.pk)
+    record_audit(
+        now=timezone.now(),
+        actor=f"user:{user.pk}",
+        tool_call="signed_in",
+        owner_id=user.pk,
+    )

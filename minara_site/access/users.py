@@ -52,11 +52,19 @@ def check_password(password: str, user: User) -> None:
         validate_password(password, user)
     except ValidationError as error:
         raise Invalid(
-            " ".join(error.messages), errors=tuple(FieldError("password", message) for message in error.messages)
+            " ".join(error.messages),
+            errors=tuple(FieldError("password", message) for message in error.messages),
         ) from None
 
 
-def create_user(*, username: str, role: Role, password: str | None, now: datetime, actor: str) -> User:
+def create_user(
+    *,
+    username: str,
+    role: Role,
+    password: str | None,
+    now: datetime,
+    actor: str,
+) -> User:
     """Make somebody. Without a password nobody can sign in, and keys of the user work all the same. Raises Invalid."""
     with transaction.atomic():
         user = User(username=check_username(username), date_joined=now)
@@ -124,7 +132,13 @@ def find_user_id(name: str) -> int | None:
     return found
 
 
-def change_role(*, username: str, role: Role, now: datetime, actor: str) -> User:
+def change_role(
+    *,
+    username: str,
+    role: Role,
+    now: datetime,
+    actor: str,
+) -> User:
     """Give somebody another role; the same again changes nothing. Raises NotFound; Conflict for the last operator."""
     with transaction.atomic():
         lock_operators()
@@ -135,7 +149,13 @@ def change_role(*, username: str, role: Role, now: datetime, actor: str) -> User
         refuse_last_operator(user)
         grant_role(user, role)
         details = {"username": user.username, "from": before, "to": role}
-        record_audit(now=now, actor=actor, tool_call="role_changed", owner_id=user.pk, details=details)
+        record_audit(
+            now=now,
+            actor=actor,
+            tool_call="role_changed",
+            owner_id=user.pk,
+            details=details,
+        )
     return user
 
 
@@ -176,9 +196,21 @@ def end_sessions_of(*, username: str, now: datetime, actor: str) -> User:
     return user
 
 
-def record_act(tool_call: str, user: User, *, now: datetime, actor: str) -> None:
+def record_act(
+    tool_call: str,
+    user: User,
+    *,
+    now: datetime,
+    actor: str,
+) -> None:
     """Write down what was done to somebody."""
-    record_audit(now=now, actor=actor, tool_call=tool_call, owner_id=user.pk, details={"username": user.username})
+    record_audit(
+        now=now,
+        actor=actor,
+        tool_call=tool_call,
+        owner_id=user.pk,
+        details={"username": user.username},
+    )
 
 
 def end_sessions(user: User) -> None:

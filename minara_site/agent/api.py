@@ -13,13 +13,27 @@ from minara_site.web.schemas import Data
 router = ApiRouter(tags=["tools"])
 
 
-@router.get("/tools", "List the tools that this key may use", Act.TOOLS, Data[list[dict[str, Any]]])
+@router.get(
+    "/tools",
+    "List the tools that this key may use",
+    Act.TOOLS,
+    Data[list[dict[str, Any]]],
+)
 def list_tools(request: PageRequest) -> dict[str, Any]:
     """List the tools that this caller may use, as Anthropic tool definitions."""
     return {"data": [tool.definition() for tool in tools_for(request.principal)]}
 
 
-@router.post("/tools/{name}", "Call a tool", Act.TOOLS, Data[dict[str, Any]])
-def call(request: PageRequest, name: str, payload: Body[dict[str, Any]]) -> dict[str, Any]:
+@router.post(
+    "/tools/{name}",
+    "Call a tool",
+    Act.TOOLS,
+    Data[dict[str, Any]],
+)
+def call(
+    request: PageRequest,
+    name: str,
+    payload: Body[dict[str, Any]],
+) -> dict[str, Any]:
     """Run one tool; each asks for its own scope."""
     return {"data": call_tool(request.principal, name, payload)}

@@ -43,7 +43,11 @@ def tools_for(principal: Principal) -> list[Tool]:
     return [tool for tool in load_tools().values() if principal.may(tool.act)]
 
 
-def call_tool(principal: Principal, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+def call_tool(
+    principal: Principal,
+    name: str,
+    arguments: dict[str, Any],
+) -> dict[str, Any]:
     """Run a tool. Raises NotFound for an unknown name, Refused without permission, Invalid for wrong arguments."""
     tool = load_tools().get(name)
     if tool is None:
@@ -66,24 +70,46 @@ def call_tool(principal: Principal, name: str, arguments: dict[str, Any]) -> dic
     return tool.run(principal, parsed, reasoning=reasoning or "")
 
 
-def answer_call(principal: Principal, name: str, arguments: dict[str, Any], *, surface: Surface) -> ToolResult:
+def answer_call(
+    principal: Principal,
+    name: str,
+    arguments: dict[str, Any],
+    *,
+    surface: Surface,
+) -> ToolResult:
     """Run a tool for an agent. What goes wrong is in the result, so that it can correct itself."""
     try:
         with tools_called_through(surface):
             data = call_tool(principal, name, arguments)
     except MinaraError as error:
-        return refusal(error.problem_code, error.detail, errors=[asdict(each) for each in error.errors])
+        return refusal(
+            error.problem_code,
+            error.detail,
+            errors=[asdict(each) for each in error.errors],
+        )
     except Exception as error:
         if is_unavailable(error):
             return refusal("unavailable", explain_unavailable(error))
         log.exception("tool_failed", tool=name, surface=surface)
-        return refusal("error", _("Something failed on our side. Request %(id)s.") % {"id": request_id()})
+        return refusal(
+            "error",
+            _("Something failed on our side. Request %(id)s.") % {"id": request_id()},
+        )
     return ToolResult(json.dumps(data, ensure_ascii=False, cls=DjangoJSONEncoder))
 
 
-def refusal(code: str, detail: str, errors: list[dict[str, str]] | None = None) -> ToolResult:
+def refusal(
+    code: str,
+    detail: str,
+    errors: list[dict[str, str]] | None = None,
+) -> ToolResult:
     """Return what went wrong in the words of the HTTP API."""
-    problem = {"ok": False, "code": code, "detail": detail, "errors": errors or []}
+    problem = {
+        "ok": False,
+        "code": code,
+        "detail": detail,
+        "errors": errors or [],
+    }
     return ToolResult(json.dumps(problem, ensure_ascii=False), detail)
 
 

@@ -18,7 +18,12 @@ class Step(StrEnum):
 class FirstStep(models.Model):
     """A first step that somebody has taken."""
 
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+", db_index=False)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        related_name="+",
+        db_index=False,
+    )
     step = models.CharField(max_length=16)
     taken_at = models.DateTimeField()
 
@@ -67,8 +72,15 @@ class Alert(models.Model):
     class Meta:
         db_table = "alerts"
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=["cause"], condition=Q(closed_at__isnull=True), name="one_open_alert"),
-            models.CheckConstraint(condition=Q(kind__in=list(AlertKind)), name="alert_kind_known"),
+            models.UniqueConstraint(
+                fields=["cause"],
+                condition=Q(closed_at__isnull=True),
+                name="one_open_alert",
+            ),
+            models.CheckConstraint(
+                condition=Q(kind__in=list(AlertKind)),
+                name="alert_kind_known",
+            ),
         ]
         indexes: ClassVar = [models.Index(fields=["-opened_at", "-id"], name="alerts_newest")]
 

@@ -36,7 +36,13 @@ def check_sqlite(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list
     if settings.MINARA.database_url or (sqlite3.sqlite_version_info >= OLDEST_SQLITE and has_full_text()):
         return []
     hint = "Use a Python with SQLite 3.35 or newer and FTS5, or PostgreSQL through DATABASE_URL."
-    return [Error(f"SQLite {sqlite3.sqlite_version} cannot hold the search index.", hint=hint, id="minara.E003")]
+    return [
+        Error(
+            f"SQLite {sqlite3.sqlite_version} cannot hold the search index.",
+            hint=hint,
+            id="minara.E003",
+        )
+    ]
 
 
 def has_full_text() -> bool:

@@ -43,7 +43,10 @@ class CountOf(Subquery):
 
 def count_rows(queryset: "QuerySet[Any]", limit: int = MAX_COUNTED) -> RowCount:
     """Count at most `limit` rows."""
-    return RowCount.of(queryset.order_by().values("pk")[: limit + 1].count(), limit)
+    return RowCount.of(
+        queryset.order_by().values("pk")[: limit + 1].count(),
+        limit,
+    )
 
 
 def count_each(*querysets: "QuerySet[Any]", limit: int) -> list[RowCount]:
@@ -51,11 +54,18 @@ def count_each(*querysets: "QuerySet[Any]", limit: int) -> list[RowCount]:
     asked = [rows.order_by().values("pk")[: limit + 1].query.sql_with_params() for rows in querysets]
     columns = ", ".join(f"(SELECT COUNT(*) FROM ({sql}) counted)" for sql, _values in asked)  # noqa: S608
     with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
-        cursor.execute(f"SELECT {columns}", list(chain.from_iterable(values for _sql, values in asked)))
+        cursor.execute(
+            f"SELECT {columns}",
+            list(chain.from_iterable(values for _sql, values in asked)),
+        )
         return [RowCount.of(number, limit) for number in cursor.fetchone()]
 
 
 def count_tabs(tabs: "Mapping[str, QuerySet[Any]]") -> dict[str, int]:
     """Return how many rows are behind each tab; a number too large to count is left out. One query."""
-    counts = zip(tabs, count_each(*tabs.values(), limit=MAX_COUNTED), strict=True)
+    counts = zip(
+        tabs,
+        count_each(*tabs.values(), limit=MAX_COUNTED),
+        strict=True,
+    )
     return {name: count.number for name, count in counts if count.is_exact}

@@ -214,7 +214,13 @@ def add_one(model: type[Model], key: Any, column: str) -> bool:
         return bool(cursor.rowcount)
 
 
-def insert_new(model: type[Model], columns: Sequence[str], rows: Sequence[Sequence[Any]], *, using: str) -> None:
+def insert_new(
+    model: type[Model],
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    *,
+    using: str,
+) -> None:
     """Insert rows of plain numbers and texts; one whose unique columns are there already changes nothing."""
     if not rows:
         return
@@ -225,7 +231,11 @@ def insert_new(model: type[Model], columns: Sequence[str], rows: Sequence[Sequen
         cursor.executemany(statement, rows)
 
 
-def update_rows(model: type[Model], names: Sequence[str], rows: Iterable[Model]) -> None:
+def update_rows(
+    model: type[Model],
+    names: Sequence[str],
+    rows: Iterable[Model],
+) -> None:
     """Write these fields of many rows, one plain statement each; `bulk_update` takes ten times as long to build one."""
     connection = connections[DEFAULT_DB_ALIAS]
     quote, meta = connection.ops.quote_name, model._meta  # noqa: SLF001 - Django's documented way

@@ -69,7 +69,11 @@ class DemoRow(BaseModel, frozen=True, extra="forbid"):
 Row = TypeVar("Row", bound=DemoRow)
 
 
-def read_rows(row: type[Row], package: str, name: str = "demo.toml") -> dict[str, list[Row]]:
+def read_rows(
+    row: type[Row],
+    package: str,
+    name: str = "demo.toml",
+) -> dict[str, list[Row]]:
     """Return the rows of a data file by the name of their owner."""
     return {owner: [row(**each) for each in rows] for owner, rows in load_toml(package, name).items()}
 

@@ -46,7 +46,10 @@ class Writes:
 def commit_small_writes(*, now: datetime) -> None:
     """Write a row in the database and in the file of the queue, which is another one on SQLite."""
     counted = {"window": 0, "hits": 0, "earlier_hits": 0, "ends_at": now}
-    for model, key, values in ((InstanceMeta, WRITTEN, {"value": now.isoformat()}), (RateCount, WRITTEN, counted)):
+    for model, key, values in (
+        (InstanceMeta, WRITTEN, {"value": now.isoformat()}),
+        (RateCount, WRITTEN, counted),
+    ):
         using = router.db_for_write(model)
         with waits_at_most(LOCK_MILLISECONDS, using):
             model.objects.using(using).update_or_create(pk=key, defaults=values)
@@ -66,7 +69,12 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @never_cache
 def readyz(request: HttpRequest) -> HttpResponse:
     """Answer 200 when the database answers and takes writes, its tables are current, a worker was seen; else 503."""
-    parts = {"database": is_database_answering(), "migrations": False, "writes": False, "worker": False}
+    parts = {
+        "database": is_database_answering(),
+        "migrations": False,
+        "writes": False,
+        "worker": False,
+    }
     if parts["database"]:
         parts["migrations"] = not count_waiting_migrations()
     if parts["migrations"]:
@@ -75,7 +83,11 @@ def readyz(request: HttpRequest) -> HttpResponse:
     if all(parts.values()):
         return JsonResponse({"ok": True, **parts})
     headers = {"Retry-After": str(RETRY_AFTER_SECONDS)}
-    return JsonResponse({"ok": False, **parts}, status=HTTPStatus.SERVICE_UNAVAILABLE, headers=headers)
+    return JsonResponse(
+        {"ok": False, **parts},
+        status=HTTPStatus.SERVICE_UNAVAILABLE,
+        headers=headers,
+    )
 
 
 def is_database_answering() -> bool:

@@ -63,7 +63,12 @@ def read_versions() -> Versions:
     connection = connections[DEFAULT_DB_ALIAS]
     connection.ensure_connection()
     number = ".".join(str(part) for part in connection.get_database_version())
-    return Versions(minara, platform.python_version(), django.get_version(), f"{connection.display_name} {number}")
+    return Versions(
+        minara,
+        platform.python_version(),
+        django.get_version(),
+        f"{connection.display_name} {number}",
+    )
 
 
 def read_storage() -> Storage:
@@ -72,10 +77,22 @@ def read_storage() -> Storage:
     if not is_sqlite():
         with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
             cursor.execute("SELECT pg_database_size(current_database())")
-            return Storage(int(cursor.fetchone()[0]), None, None, disk.free, disk.total)
+            return Storage(
+                int(cursor.fetchone()[0]),
+                None,
+                None,
+                disk.free,
+                disk.total,
+            )
     main, queue = (Path(connections[alias].settings_dict["NAME"]) for alias in (DEFAULT_DB_ALIAS, "queue"))
     log = size_of(main.with_name(f"{main.name}-wal")) or 0
-    return Storage((size_of(main) or 0) + log, log, size_of(queue), disk.free, disk.total)
+    return Storage(
+        (size_of(main) or 0) + log,
+        log,
+        size_of(queue),
+        disk.free,
+        disk.total,
+    )
 
 
 def size_of(path: Path) -> int | None:

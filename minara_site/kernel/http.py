@@ -46,7 +46,13 @@ class HttpFailed(Exception):
     key cannot be sent as it is: only another setting helps.
     """
 
-    def __init__(self, kind: str, *, was_sent: bool, is_unusable: bool = False) -> None:
+    def __init__(
+        self,
+        kind: str,
+        *,
+        was_sent: bool,
+        is_unusable: bool = False,
+    ) -> None:
         super().__init__(kind)
         self.was_sent = was_sent
         self.is_unusable = is_unusable
@@ -140,7 +146,11 @@ class BoundedClient:
             raise HttpFailed("too_many_waiting", was_sent=False)
         if not self.idle.acquire(blocking=False):
             try:
-                Thread(target=self.work, name=self.limits.purpose, daemon=True).start()
+                Thread(
+                    target=self.work,
+                    name=self.limits.purpose,
+                    daemon=True,
+                ).start()
             except RuntimeError:
                 self.places.release()
                 raise HttpFailed("no_thread", was_sent=False) from None
@@ -183,7 +193,14 @@ def client_of(process_id: int, limits: HttpLimits) -> BoundedClient:
     return BoundedClient(limits)
 
 
-def request(method: str, url: str, *, limits: HttpLimits, seconds: float, **parts: Any) -> HttpAnswer:
+def request(
+    method: str,
+    url: str,
+    *,
+    limits: HttpLimits,
+    seconds: float,
+    **parts: Any,
+) -> HttpAnswer:
     """Return the answer to a request within this time, of one that is not 200 without its body. Raises HttpFailed.
 
     `parts` are those of the request: `params`, `json`, `headers`.
@@ -192,7 +209,12 @@ def request(method: str, url: str, *, limits: HttpLimits, seconds: float, **part
 
     def exchange() -> HttpAnswer:
         try:
-            with client.http.stream(method, url, timeout=timeout_of(seconds), **parts) as response:
+            with client.http.stream(
+                method,
+                url,
+                timeout=timeout_of(seconds),
+                **parts,
+            ) as response:
                 content = response.read() if response.status_code == HTTPStatus.OK else b""
                 return HttpAnswer(response.status_code, dict(response.headers), content)
         except (httpx2.HTTPError, *UNUSABLE) as error:
@@ -209,4 +231,8 @@ def timeout_of(seconds: float) -> httpx2.Timeout:
 def failure_of(error: BaseException) -> HttpFailed:
     """Return what an error of the client means; whoever looks at the clock first, time that has run out is one kind."""
     kind = "timeout" if isinstance(error, (httpx2.ReadTimeout, httpx2.WriteTimeout)) else type(error).__name__
-    return HttpFailed(kind, was_sent=not isinstance(error, NOT_SENT), is_unusable=isinstance(error, UNUSABLE))
+    return HttpFailed(
+        kind,
+        was_sent=not isinstance(error, NOT_SENT),
+        is_unusable=isinstance(error, UNUSABLE),
+    )

@@ -8,7 +8,8 @@ import structlog
 from structlog.typing import EventDict
 
 LINK_TOKEN = re.compile(  # as long as `secrets.token_urlsafe(32)`, or what stands for one that was not copied well
-    r"(?<=/)[\w-]{43,}|(?:(?<=/invite/)|(?<=/welcome/)).+?(?=/?$)", re.DOTALL
+    r"(?<=/)[\w-]{43,}|(?:(?<=/invite/)|(?<=/welcome/)).+?(?=/?$)",
+    re.DOTALL,
 )
 
 
@@ -54,7 +55,11 @@ def logging_config(level: str, *, as_json: bool) -> dict[str, Any]:
             **{name: {"level": "ERROR"} for name in ("celery", "kombu", "amqp")},  # below it they repeat our lines
             "celery.worker.request": {"level": "CRITICAL"},  # a trace for each worker that died
             "multiprocessing": {"level": "ERROR", "handlers": ["stderr"], "propagate": False},  # Celery's pool
-            "django-q": {"level": "WARNING", "handlers": ["stderr"], "propagate": False},
+            "django-q": {
+                "level": "WARNING",
+                "handlers": ["stderr"],
+                "propagate": False,
+            },
         },
     }
 

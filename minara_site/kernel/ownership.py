@@ -43,4 +43,10 @@ def lock_owner(owner_id: int) -> None:
 def owner_key(*, null: bool = False) -> "models.ForeignKey[Any, Any]":
     """Return the column that says whose row this is; `null` for rows that the instance may have."""
     user = settings.AUTH_USER_MODEL
-    return models.ForeignKey(user, on_delete=models.CASCADE, related_name="+", db_index=False, null=null)
+    return models.ForeignKey(
+        user,
+        on_delete=models.CASCADE,
+        related_name="+",
+        db_index=False,
+        null=null,
+    )

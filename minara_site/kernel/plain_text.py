@@ -20,7 +20,13 @@ def storable_problem(text: str) -> str | None:
     return None
 
 
-def clean_text(text: str, *, field: str, max_chars: int, min_chars: int = 1) -> str:
+def clean_text(
+    text: str,
+    *,
+    field: str,
+    max_chars: int,
+    min_chars: int = 1,
+) -> str:
     """Return the text trimmed. Raises Invalid when it is too short, too long or cannot be stored."""
     trimmed = text.strip()
     problem = storable_problem(trimmed)

@@ -43,7 +43,11 @@ class Prepared(Generic[Row]):
     Django takes on SQLite from none.
     """
 
-    def __init__(self, make: Callable[..., Row], parts: Callable[[], Sequence["QuerySet[Any, Any]"]]) -> None:
+    def __init__(
+        self,
+        make: Callable[..., Row],
+        parts: Callable[[], Sequence["QuerySet[Any, Any]"]],
+    ) -> None:
         self.make, self.parts = make, parts
         self.composed: Composed | None = None
 
@@ -75,4 +79,9 @@ def compose(parts: Sequence["QuerySet[Any, Any]"]) -> Composed:
         values += given
     joined = " UNION ALL ".join(f"SELECT * FROM ({sql}) part" for sql in selects)  # noqa: S608 - values are parameters
     columns = [column for column, _sql, _alias in compiler.select]
-    return Composed(joined if len(selects) > 1 else selects[0], values, part.query, columns)
+    return Composed(
+        joined if len(selects) > 1 else selects[0],
+        values,
+        part.query,
+        columns,
+    )

@@ -59,7 +59,13 @@ class Effect:
 
 
 STAYS = gettext_lazy("untouched; each says why")
-UNCHANGED_EFFECT = Effect(UNCHANGED, gettext_lazy("Unchanged"), STAYS, STAYS, follows=True)
+UNCHANGED_EFFECT = Effect(
+    UNCHANGED,
+    gettext_lazy("Unchanged"),
+    STAYS,
+    STAYS,
+    follows=True,
+)
 
 
 @dataclass(frozen=True)
@@ -113,7 +119,15 @@ class RollbackKind(ABC):
     record_key: ClassVar[str]
 
     @abstractmethod
-    def plan(self, entries: Entries, *, writer: str, since: datetime, now: datetime, lock: bool) -> KindPlan:
+    def plan(
+        self,
+        entries: Entries,
+        *,
+        writer: str,
+        since: datetime,
+        now: datetime,
+        lock: bool,
+    ) -> KindPlan:
         """Return what undoing these entries of its acts, oldest first, would do.
 
         `lock` keeps the rows until the transaction ends. Raises Invalid beyond MAX_ROWS, except for an import.
@@ -124,7 +138,11 @@ class RollbackKind(ABC):
         """Return what undoing a roll-back would do: rows that no one changed since get back their state before it."""
 
     @abstractmethod
-    def apply(self, record: RollbackRecord, plan: KindPlan) -> Mapping[Any, Mapping[str, Any]]:
+    def apply(
+        self,
+        record: RollbackRecord,
+        plan: KindPlan,
+    ) -> Mapping[Any, Mapping[str, Any]]:
         """Do what a plan says and store what its undo needs, in the caller's transaction; the rows are locked.
 
         Returns by owner, None for the instance, what the audit entry says: the rows under `audit_key`, their `count`,
@@ -132,12 +150,31 @@ class RollbackKind(ABC):
         """
 
     @abstractmethod
-    def show_steps(self, steps: Sequence[Any], plan: KindPlan, *, reader: Any) -> Sequence[PlanRow]:
+    def show_steps(
+        self,
+        steps: Sequence[Any],
+        plan: KindPlan,
+        *,
+        reader: Any,
+    ) -> Sequence[PlanRow]:
         """Return some steps of one effect as this person may see them, in their order."""
 
-    def show_unchanged(self, rows: Sequence[UnchangedRow], plan: KindPlan, *, reader: Any) -> Sequence[PlanRow]:
+    def show_unchanged(
+        self,
+        rows: Sequence[UnchangedRow],
+        plan: KindPlan,
+        *,
+        reader: Any,
+    ) -> Sequence[PlanRow]:
         """Return some unchanged rows as this person may see them, in their order."""
-        return [PlanRow(self.title(row.object_id), row.owner_id, self.url(row.object_id)) for row in rows]
+        return [
+            PlanRow(
+                self.title(row.object_id),
+                row.owner_id,
+                self.url(row.object_id),
+            )
+            for row in rows
+        ]
 
     def title(self, object_id: Any) -> str:
         """Return what a row is called that is not there to name itself."""

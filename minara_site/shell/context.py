@@ -87,12 +87,18 @@ class Shell:
     @property
     def search(self) -> TabLink | None:
         """Return the search page, which is also above the side bar."""
-        return next((tab for entry in self.entries for tab in entry.tabs if tab.name == SEARCH), None)
+        return next(
+            (tab for entry in self.entries for tab in entry.tabs if tab.name == SEARCH),
+            None,
+        )
 
     @cached_property
     def alerts(self) -> TabLink | None:
         """Return the page of alerts, which the bell above the side bar leads to; None for who has none."""
-        return next((tab for entry in self.entries for tab in entry.tabs if tab.name == ALERTS), None)
+        return next(
+            (tab for entry in self.entries for tab in entry.tabs if tab.name == ALERTS),
+            None,
+        )
 
     @property
     def open_alerts(self) -> str:
@@ -111,7 +117,11 @@ class Shell:
     @property
     def theme_labels(self) -> dict[str, str]:
         """Return what the button of the top bar says for each theme."""
-        return {"system": _("Theme: as the system"), "light": _("Theme: light"), "dark": _("Theme: dark")}
+        return {
+            "system": _("Theme: as the system"),
+            "light": _("Theme: light"),
+            "dark": _("Theme: dark"),
+        }
 
     @property
     def theme_label(self) -> str:
@@ -143,7 +153,10 @@ class Shell:
 
 
 def count_waiting(
-    request: HttpRequest, entries: Sequence[EntryLink], *, limit: int = MAX_WAITING + 1
+    request: HttpRequest,
+    entries: Sequence[EntryLink],
+    *,
+    limit: int = MAX_WAITING + 1,
 ) -> dict[TabLink, dict[str, RowCount]]:
     """Return by tab how many rows of each name wait for the reader, at most `limit` of each. One query a request."""
     known: dict[TabLink, dict[str, RowCount]] | None = getattr(request, WAITING, None)

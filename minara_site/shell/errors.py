@@ -101,7 +101,11 @@ def json_problem(problem: Problem) -> HttpResponse:
     if problem.current is not None:
         body["current"] = problem.current
     text = json.dumps(body, ensure_ascii=False, cls=DjangoJSONEncoder)
-    response = HttpResponse(text, status=problem.status, content_type="application/problem+json")
+    response = HttpResponse(
+        text,
+        status=problem.status,
+        content_type="application/problem+json",
+    )
     if problem.status == HTTPStatus.UNAUTHORIZED:
         response["WWW-Authenticate"] = "Bearer"
     return response
@@ -113,7 +117,11 @@ def problem_response(request: HttpRequest, problem: Problem) -> HttpResponse:
         response = json_problem(problem)
     else:
         template = "errors/_problem.html" if wants_fragment(request) else "errors/problem.html"
-        inputs: dict[str, Any] = {"problem": problem, "request_id": request_id(), "title": problem.title}
+        inputs: dict[str, Any] = {
+            "problem": problem,
+            "request_id": request_id(),
+            "title": problem.title,
+        }
         if problem.status < HTTPStatus.INTERNAL_SERVER_ERROR:
             inputs |= shell(request)
         response = HttpResponse(render_to_string(template, inputs), status=problem.status)
@@ -129,7 +137,12 @@ def domain_error(request: HttpRequest, error: MinaraError) -> HttpResponse:
             return ask_to_sign_in(request)
         if isinstance(error, SessionEnded):
             context = {"title": _("You are signed out here"), "detail": error.detail}
-            return render_page(request, "errors/session_ended.html", context, status=error.status)
+            return render_page(
+                request,
+                "errors/session_ended.html",
+                context,
+                status=error.status,
+            )
         if isinstance(error, NotFresh):
             return send_via("account_reauthenticate", request)
         if isinstance(error, SecondFactorDue):
@@ -159,7 +172,12 @@ def permission_denied(request: HttpRequest, exception: Exception | None = None) 
 def not_allowed(request: HttpRequest, methods: str) -> HttpResponse:
     """Answer 405: an address that only forms send to was opened, or the other way round."""
     detail = _("Only a form on another page leads here. Go to that page and use its button.")
-    response = plain_problem(request, HTTPStatus.METHOD_NOT_ALLOWED, "method_not_allowed", detail)
+    response = plain_problem(
+        request,
+        HTTPStatus.METHOD_NOT_ALLOWED,
+        "method_not_allowed",
+        detail,
+    )
     response["Allow"] = methods
     return response
 
@@ -183,7 +201,16 @@ def unavailable(request: HttpRequest, error: BaseException) -> HttpResponse:
     """Answer 503 for what the database refused."""
     status, detail = HTTPStatus.SERVICE_UNAVAILABLE, explain_unavailable(error)
     wait = DATABASE_RETRY_SECONDS
-    return problem_response(request, Problem(status, "unavailable", title_of(status), detail, retry_after_seconds=wait))
+    return problem_response(
+        request,
+        Problem(
+            status,
+            "unavailable",
+            title_of(status),
+            detail,
+            retry_after_seconds=wait,
+        ),
+    )
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
@@ -195,18 +222,42 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 def too_large(request: HttpRequest) -> HttpResponse:
     """Answer 413."""
     detail = _("Send at most 1 MiB at a time. A file for the page Import may have 64 MiB.")
-    return plain_problem(request, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too_large", detail)
+    return plain_problem(
+        request,
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        "too_large",
+        detail,
+    )
 
 
 def missing_body(request: HttpRequest, status: HTTPStatus) -> HttpResponse:
     """Answer 408 when the body did not arrive in time, 503 when there was no room to keep it."""
     if status == HTTPStatus.REQUEST_TIMEOUT:
-        return plain_problem(request, status, "timeout", _("It did not arrive whole in time. Send it again."))
+        return plain_problem(
+            request,
+            status,
+            "timeout",
+            _("It did not arrive whole in time. Send it again."),
+        )
     detail = _("There is no room for it on the disk now. Send it again later.")
     wait = DATABASE_RETRY_SECONDS
-    return problem_response(request, Problem(status, "unavailable", title_of(status), detail, retry_after_seconds=wait))
+    return problem_response(
+        request,
+        Problem(
+            status,
+            "unavailable",
+            title_of(status),
+            detail,
+            retry_after_seconds=wait,
+        ),
+    )
 
 
-def plain_problem(request: HttpRequest, status: HTTPStatus, code: str, detail: str) -> HttpResponse:
+def plain_problem(
+    request: HttpRequest,
+    status: HTTPStatus,
+    code: str,
+    detail: str,
+) -> HttpResponse:
     """Answer a problem that no domain error describes."""
     return problem_response(request, Problem(status, code, title_of(status), detail))

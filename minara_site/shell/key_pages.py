@@ -22,7 +22,11 @@ def key_page(act: Act) -> Callable[[Callable[..., HttpResponseBase]], Page]:
 
     def decorate(view: Callable[..., HttpResponseBase]) -> Page:
         @wraps(view)
-        def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        def guarded(
+            request: HttpRequest,
+            *args: Any,
+            **kwargs: Any,
+        ) -> HttpResponseBase:
             if request.method not in READ:
                 return HttpResponseNotAllowed(sorted(READ))
             if not request.headers.get("Authorization", "").lower().startswith("bearer "):

@@ -72,7 +72,12 @@ class OwnedList:
             columns = (columns[0], self.owner_column, *columns[1:])
         return replace(self.spec, filters=filters, bulk=bulk, columns=columns), owner
 
-    def load(self, request: PageRequest, *, is_logged: bool = True) -> tuple[ListPage, Owner]:
+    def load(
+        self,
+        request: PageRequest,
+        *,
+        is_logged: bool = True,
+    ) -> tuple[ListPage, Owner]:
         """Return the page that the address asks for, its rows shaped and logged, and whose it is. Raises NotFound."""
         spec, owner = self.read(request.principal, request.GET)
         rows, ignore = self.rows(owner).select_related("owner"), ("owner", *self.read_by_view)
@@ -80,7 +85,12 @@ class OwnedList:
             found = load_page(spec, request, rows, ignore=ignore)
         if is_logged:
             owner_ids = {row.owner_id for row in found.rows} - {None}
-            log_access(principal=request.principal, owner_ids=owner_ids, kind=self.kind, now=timezone.now())
+            log_access(
+                principal=request.principal,
+                owner_ids=owner_ids,
+                kind=self.kind,
+                now=timezone.now(),
+            )
         found = found.with_rows(self.shape(found.rows, request))
         return found.with_tab_counts(self.count_tabs(owner)), owner
 
@@ -114,13 +124,21 @@ class OwnedList:
             "owner": owner,
             "is_shared": name == ALL_OWNERS,
             "whose": changed_query(QueryDict(), owner=None if is_own else name),
-            "named": changed_query(QueryDict(), owner=name if request.principal.reads_others(self.act) else None),
+            "named": changed_query(
+                QueryDict(),
+                owner=name if request.principal.reads_others(self.act) else None,
+            ),
         }
 
     def answer(self, request: PageRequest, **more: Any) -> HttpResponse:
         """Answer the page with what a view adds to its context."""
         found, owner = self.load(request)
-        return render_list(request, self.template, found, {**self.context(request, owner), **more})
+        return render_list(
+            request,
+            self.template,
+            found,
+            {**self.context(request, owner), **more},
+        )
 
     def as_page(self) -> Page:
         """Return the view of a list that needs nothing else."""

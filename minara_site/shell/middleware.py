@@ -143,5 +143,9 @@ class DomainErrorMiddleware(Middleware):
         is_bare = response.status_code == HTTPStatus.METHOD_NOT_ALLOWED and not is_machine_path(request.path)
         return not_allowed(request, response["Allow"]) if is_bare else response
 
-    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+    def process_exception(
+        self,
+        request: HttpRequest,
+        exception: Exception,
+    ) -> HttpResponse | None:
         return domain_error(request, exception) if isinstance(exception, MinaraError) else None

@@ -182,10 +182,23 @@ def load_entries(principal: Principal) -> list[EntryLink]:
 def link_to(page: NavPage) -> TabLink:
     """Return a page with its addresses."""
     url, *others = (reverse(name) for name in (page.url_name, *page.also))
-    return TabLink(page.name, page.label, url, page.key, (url, *others), page.waiting, page.of_all)
+    return TabLink(
+        page.name,
+        page.label,
+        url,
+        page.key,
+        (url, *others),
+        page.waiting,
+        page.of_all,
+    )
 
 
-def find_place(entries: Sequence[EntryLink], path: str, *, of_one: bool = False) -> Place | None:
+def find_place(
+    entries: Sequence[EntryLink],
+    path: str,
+    *,
+    of_one: bool = False,
+) -> Place | None:
     """Return the tab that `path` belongs to: the one with the longest address that `path` begins with.
 
     Nothing is below the home page. A page `of_one` owner belongs to no tab that is `of_all`.
@@ -198,7 +211,12 @@ def find_place(entries: Sequence[EntryLink], path: str, *, of_one: bool = False)
     return max(fitting, key=lambda place: len(place.address), default=None)
 
 
-def crumbs_to(place: Place | None, below: Sequence[Crumb], *, back_url: str = "") -> list[Crumb]:
+def crumbs_to(
+    place: Place | None,
+    below: Sequence[Crumb],
+    *,
+    back_url: str = "",
+) -> list[Crumb]:
     """Return the way to a page: the entry, the tab, and the steps below it.
 
     Of steps with the same label in a row the last counts. `back_url` is the tab's address with what was chosen there.
@@ -206,6 +224,10 @@ def crumbs_to(place: Place | None, below: Sequence[Crumb], *, back_url: str = ""
     way = list(below)
     if place:
         entry_url = "" if place.entry.url == place.tab.url else place.entry.url
-        way = [Crumb(place.entry.label, entry_url), Crumb(place.tab.label, back_url or place.tab.url), *way]
+        way = [
+            Crumb(place.entry.label, entry_url),
+            Crumb(place.tab.label, back_url or place.tab.url),
+            *way,
+        ]
     way = [step for step, after in pairwise(way) if step.label != after.label] + way[-1:]
     return [*way[:-1], Crumb(way[-1].label)]

@@ -19,17 +19,30 @@ def keep_all(rows: Rows, value: object) -> Rows:
 def owner_filter(reader: User, owner: Owner, asked: str) -> Filter:
     """Return the choice of an owner, the one that was asked for among them."""
     users = User.objects.order_by("username").only("username", "display_name")[:MAX_OWNERS]
-    choices = {ALL_OWNERS: _("everybody"), **{user.username: user.get_short_name() for user in users}}
+    choices = {
+        ALL_OWNERS: _("everybody"),
+        **{user.username: user.get_short_name() for user in users},
+    }
     if asked and isinstance(owner, User):
         choices[asked] = owner.get_short_name()
-    return Filter("owner", _("Owner"), FilterKind.ONE, choices=choices, default=reader.username, apply=keep_all)
+    return Filter(
+        "owner",
+        _("Owner"),
+        FilterKind.ONE,
+        choices=choices,
+        default=reader.username,
+        apply=keep_all,
+    )
 
 
 def user_filter(name: str, label: Text) -> Filter:
     """Return the filter of a list by the user of a name, in the column that has the filter's name."""
     column = f"{name}_id"
     return Filter(
-        name, label, FilterKind.TEXT, apply=lambda rows, text: rows.filter(**{column: find_user_id(text) or 0})
+        name,
+        label,
+        FilterKind.TEXT,
+        apply=lambda rows, text: rows.filter(**{column: find_user_id(text) or 0}),
     )
 
 

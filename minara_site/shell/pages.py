@@ -41,18 +41,31 @@ class Page(Protocol):
     act: Act
     methods: frozenset[str]
 
-    def __call__(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    def __call__(
+        self,
+        request: HttpRequest,
+        *args: Any,
+        **kwargs: Any,
+    ) -> HttpResponseBase:
         """Answer the request."""
 
 
-def page(act: Act, *, methods: tuple[str, ...] = ("GET",)) -> Callable[[Callable[..., HttpResponseBase]], Page]:
+def page(
+    act: Act,
+    *,
+    methods: tuple[str, ...] = ("GET",),
+) -> Callable[[Callable[..., HttpResponseBase]], Page]:
     """Guard a view. HEAD goes wherever GET goes; every other method must be named."""
     allowed = frozenset({*methods, "HEAD"} if "GET" in methods else methods)
     is_open = permits(act, Role.ANONYMOUS, None)
 
     def decorate(view: Callable[..., HttpResponseBase]) -> Page:
         @wraps(view)
-        def guarded(request: PageRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        def guarded(
+            request: PageRequest,
+            *args: Any,
+            **kwargs: Any,
+        ) -> HttpResponseBase:
             if request.method not in allowed:
                 return HttpResponseNotAllowed(sorted(allowed))
             if is_open:  # probes answer without a look at session or database
@@ -87,7 +100,11 @@ def return_address(request: HttpRequest) -> str:
     if request.method in SAFE_METHODS and not is_fragment:
         return request.get_full_path()
     shown = request.headers.get("HX-Current-URL" if is_fragment else "Referer", "")
-    if not url_has_allowed_host_and_scheme(shown, {request.get_host()}, require_https=request.is_secure()):
+    if not url_has_allowed_host_and_scheme(
+        shown,
+        {request.get_host()},
+        require_https=request.is_secure(),
+    ):
         return ""
     parts = urlsplit(shown)
     return f"{parts.path}?{parts.query}" if parts.query else parts.path

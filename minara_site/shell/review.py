@@ -113,7 +113,12 @@ class ReviewKind(ABC):
         """Return the rows of these keys, whether they wait or not. Raises NotFound unless each has one."""
 
     @abstractmethod
-    def show_rows(self, rows: Sequence[Any], *, principal: Principal) -> list[ReviewItem]:
+    def show_rows(
+        self,
+        rows: Sequence[Any],
+        *,
+        principal: Principal,
+    ) -> list[ReviewItem]:
         """Return the rows as items, in their order, in few queries whatever their number."""
 
     @abstractmethod
@@ -125,7 +130,15 @@ class ReviewKind(ABC):
         """Return the page of a row that does not wait any more."""
 
     @abstractmethod
-    def decide(self, keys: Sequence[str], *, accepts: bool, principal: Principal, note: str, now: datetime) -> Text:
+    def decide(
+        self,
+        keys: Sequence[str],
+        *,
+        accepts: bool,
+        principal: Principal,
+        note: str,
+        now: datetime,
+    ) -> Text:
         """Carry out a verdict on items, all or nothing, and return what was done as a sentence.
 
         In the caller's transaction. Raises Refused, NotFound, Invalid, and Conflict that says who was faster.
@@ -150,12 +163,25 @@ class ReviewKind(ABC):
         """Return the table that the text of a row is read from besides; empty for a row that has its text."""
         return ""
 
-    def log_reading(self, rows: Sequence[Any], *, is_open: bool, principal: Principal, now: datetime) -> None:
+    def log_reading(
+        self,
+        rows: Sequence[Any],
+        *,
+        is_open: bool,
+        principal: Principal,
+        now: datetime,
+    ) -> None:
         """Note in the access log that rows were read: in the list, or one that `is_open`."""
         if self.read_as:
             kind, object_id = (self.read_as, str(rows[0].pk)) if is_open else (f"{self.read_as}s", "")
             owner_ids = {row.owner_id for row in rows} - {None}
-            log_access(principal=principal, owner_ids=owner_ids, kind=kind, object_id=object_id, now=now)
+            log_access(
+                principal=principal,
+                owner_ids=owner_ids,
+                kind=kind,
+                object_id=object_id,
+                now=now,
+            )
 
 
 def review_kinds() -> dict[str, ReviewKind]:

@@ -20,5 +20,10 @@ def set_theme(request: PageRequest) -> HttpResponse:
     theme = request.POST.get("theme", "")
     if theme not in Theme.values:
         raise Invalid(_("Choose light, dark or system."), code="unknown_theme")
-    change_preferences(user=request.user, chosen={"theme": theme}, now=timezone.now(), actor=request.principal.actor)
+    change_preferences(
+        user=request.user,
+        chosen={"theme": theme},
+        now=timezone.now(),
+        actor=request.principal.actor,
+    )
     return HttpResponse(status=HTTPStatus.NO_CONTENT) if request.htmx else back(request, "home")

@@ -117,7 +117,12 @@ class Band:
     label: str = ""
 
 
-BANDS = (Band("healthy", 80, 100), Band("watch", 60, 80), Band("degraded", 40, 60), Band("alarm", 0, 40))
+BANDS = (
+    Band("healthy", 80, 100),
+    Band("watch", 60, 80),
+    Band("degraded", 40, 60),
+    Band("alarm", 0, 40),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +219,13 @@ def spread(count: int, left: float, right: float) -> list[float]:
     return [left + (right - left) * index / (count - 1) for index in range(count)]
 
 
-def scale(value: float, low: float, high: float, top: float, bottom: float) -> float:
+def scale(
+    value: float,
+    low: float,
+    high: float,
+    top: float,
+    bottom: float,
+) -> float:
     """Return the y of a value; values outside the range stand on its edge, a flat range in the middle."""
     if high <= low:
         return (top + bottom) / 2
@@ -235,24 +246,50 @@ def sparkline(rows: Sequence[Value], label: str) -> Sparkline | None:
     return Sparkline(label, rows, path(spots), area, spots[-1])
 
 
-def segmented_bar(parts: Sequence[tuple[str, int]], label: str, total: int = 0) -> SegmentedBar:
+def segmented_bar(
+    parts: Sequence[tuple[str, int]],
+    label: str,
+    total: int = 0,
+) -> SegmentedBar:
     """Return a bar of parts; `total` is the whole when the parts do not fill it. Parts of 0 stay in the legend."""
     whole = max(total, sum(value for _, value in parts), 1)
     segments, x = [], 0.0
     for index, (name, value) in enumerate(parts):
         width = BAR_UNITS * value / whole
-        segments.append(Segment(name, value, round(x, 1), round(max(width - BAR_GAP, 0), 1), index % MAX_SERIES + 1))
+        segments.append(
+            Segment(
+                name,
+                value,
+                round(x, 1),
+                round(max(width - BAR_GAP, 0), 1),
+                index % MAX_SERIES + 1,
+            )
+        )
         x += width
     return SegmentedBar(label, segments, whole)
 
 
-def meter(used: Value, limit: Value, label: str, *, reserved: Value | None = None, soft: float | None = None) -> Meter:
+def meter(
+    used: Value,
+    limit: Value,
+    label: str,
+    *,
+    reserved: Value | None = None,
+    soft: float | None = None,
+) -> Meter:
     """Return how full a limit is; `soft` is the share of the limit at which a warning begins."""
     value, most, waiting = used.value, limit.value, reserved.value if reserved else 0
     fill = "alarm" if most <= 0 or value >= most else "watch" if soft is not None and value >= soft * most else "fill"
     rows = [used, reserved, limit] if reserved else [used, limit]
     tick = None if soft is None else 100 * soft
-    return Meter(label, rows, percent(value, most), percent(value + waiting, most), tick, fill)
+    return Meter(
+        label,
+        rows,
+        percent(value, most),
+        percent(value + waiting, most),
+        tick,
+        fill,
+    )
 
 
 def percent(value: float, most: float) -> float:
@@ -277,8 +314,24 @@ def line_chart(
     bounds = (min(values) if low is None else low, max(values) if high is None else high)
     width, height = size
     right = width - (BAND_WORD_WIDTH + 6 if bands else 20)
-    wide = draw(points, bands, bounds, width=width, height=height, right=right, words=6)
-    narrow = draw(points, bands, bounds, width=330, height=180, right=322, words=3)
+    wide = draw(
+        points,
+        bands,
+        bounds,
+        width=width,
+        height=height,
+        right=right,
+        words=6,
+    )
+    narrow = draw(
+        points,
+        bands,
+        bounds,
+        width=330,
+        height=180,
+        right=322,
+        words=3,
+    )
     return LineChart(label, points, wide, narrow)
 
 
@@ -300,12 +353,20 @@ def draw(
         None
         if point.value is None
         else Spot(
-            x, scale(point.value, low, high, top, bottom), f"{point.label}: {point.text or f'{point.value:,.6g}'}"
+            x,
+            scale(point.value, low, high, top, bottom),
+            f"{point.label}: {point.text or f'{point.value:,.6g}'}",
         )
         for x, point in zip(places, points, strict=True)
     ]
     runs = split_runs(spots)
-    marks = sorted({low, high, *(edge for band in bands for edge in (band.low, band.high) if low <= edge <= high)})
+    marks = sorted(
+        {
+            low,
+            high,
+            *(edge for band in bands for edge in (band.low, band.high) if low <= edge <= high),
+        }
+    )
     return Drawing(
         width=width,
         height=height,
@@ -334,7 +395,11 @@ def split_runs(spots: Sequence[Spot | None]) -> list[list[Spot]]:
     return [run for run in runs if run]
 
 
-def name_gaps(points: Sequence[Point], places: Sequence[float], spots: Sequence[Spot | None]) -> list[Spot]:
+def name_gaps(
+    points: Sequence[Point],
+    places: Sequence[float],
+    spots: Sequence[Spot | None],
+) -> list[Spot]:
     """Return the words of the gaps, each below the value before it."""
     named, last = list[Spot](), None
     for point, x, spot in zip(points, places, spots, strict=True):
@@ -344,11 +409,21 @@ def name_gaps(points: Sequence[Point], places: Sequence[float], spots: Sequence[
     return named
 
 
-def place_band(band: Band, bounds: tuple[float, float], top: float, bottom: float) -> DrawnBand:
+def place_band(
+    band: Band,
+    bounds: tuple[float, float],
+    top: float,
+    bottom: float,
+) -> DrawnBand:
     """Return a band's place, cut to the range."""
     low, high = bounds
     upper = scale(band.high, low, high, top, bottom)
-    return DrawnBand(band.name, band.label or band.name, upper, scale(band.low, low, high, top, bottom) - upper)
+    return DrawnBand(
+        band.name,
+        band.label or band.name,
+        upper,
+        scale(band.low, low, high, top, bottom) - upper,
+    )
 
 
 def tick_places(count: int, most: int) -> list[int]:

@@ -73,10 +73,21 @@ class ColumnChart:
 
 def column_chart(stretches: Sequence[Stretch], label: str) -> ColumnChart:
     """Return the columns of the stretches, in their order."""
-    return ColumnChart(label, stretches, draw(stretches, 660, 150, every=1), draw(stretches, 330, 140, every=2))
+    return ColumnChart(
+        label,
+        stretches,
+        draw(stretches, 660, 150, every=1),
+        draw(stretches, 330, 140, every=2),
+    )
 
 
-def draw(stretches: Sequence[Stretch], width: int, height: int, *, every: int) -> ColumnDrawing:
+def draw(
+    stretches: Sequence[Stretch],
+    width: int,
+    height: int,
+    *,
+    every: int,
+) -> ColumnDrawing:
     """Return the columns at one width; below, every so many have their word."""
     top, floor = 22.0, height - 22.0
     most = max([stretch.value for stretch in stretches] or [0])
@@ -84,6 +95,13 @@ def draw(stretches: Sequence[Stretch], width: int, height: int, *, every: int) -
     columns = []
     for number, stretch in enumerate(stretches):
         tall = max((floor - top) * stretch.value / most, MIN_HEIGHT) if stretch.value else 0.0
-        place = Column(step * number + GAP / 2, floor - tall, step - GAP, tall, stretch, number % every == 0)
+        place = Column(
+            step * number + GAP / 2,
+            floor - tall,
+            step - GAP,
+            tall,
+            stretch,
+            number % every == 0,
+        )
         columns.append(place)
     return ColumnDrawing(width, height, floor, columns)

@@ -35,16 +35,38 @@ def load_decision_chart(decision: JudgedDecision, *, now: datetime) -> PriceChar
     begin, end = decision.begin, decision.end
     span = end - begin
     since, until = begin - span / 3, min(end + span / 5, now)
-    quotes = list_quotes(decision.asset, since=since, until=until, owner_id=decision.owner_id, most=MAX_PRICES)
+    quotes = list_quotes(
+        decision.asset,
+        since=since,
+        until=until,
+        owner_id=decision.owner_id,
+        most=MAX_PRICES,
+    )
     pattern = _("j M H:i") if span > ONE_DAY else _("H:i")
 
     def time_label(at: datetime) -> str:
         return date_format(timezone.localtime(at), pattern)
 
-    places = [PricePlace(quote.at, float(quote.price), time_label(quote.at)) for quote in quotes]
+    places = [
+        PricePlace(
+            quote.at,
+            float(quote.price),
+            time_label(quote.at),
+        )
+        for quote in quotes
+    ]
     entry, leave = place_of(decision.entry, time_label), place_of(decision.leave, time_label)
-    window = (Edge(begin, _("Decided")), Edge(end, _("Window ends"), is_ahead=end > now))
-    return price_chart(places, label_of(decision.asset, entry, leave), window=window, entry=entry, leave=leave)
+    window = (
+        Edge(begin, _("Decided")),
+        Edge(end, _("Window ends"), is_ahead=end > now),
+    )
+    return price_chart(
+        places,
+        label_of(decision.asset, entry, leave),
+        window=window,
+        entry=entry,
+        leave=leave,
+    )
 
 
 def place_of(decisive: Decisive, words: Callable[[datetime], str]) -> PricePlace | None:
@@ -56,6 +78,10 @@ def place_of(decisive: Decisive, words: Callable[[datetime], str]) -> PricePlace
 def label_of(asset: str, first: PricePlace | None, last: PricePlace | None) -> str:
     """Return what the chart shows, in one sentence."""
     if first and last:
-        prices = {"asset": asset, "before": price_label(first.price), "after": price_label(last.price)}
+        prices = {
+            "asset": asset,
+            "before": price_label(first.price),
+            "after": price_label(last.price),
+        }
         return _("Price of %(asset)s: %(before)s at the decision, %(after)s at the outcome") % prices
     return _("Price of %(asset)s around the decision, its outcome not known yet") % {"asset": asset}

@@ -102,8 +102,21 @@ class Filter:
         if not self.is_addable or value == self.default:
             return []
         if not isinstance(value, tuple):
-            return [Chip(self.label, self.text_of(value), changed_query(params, **{self.name: None, "cursor": None}))]
-        return [Chip(self.label, self.text_of(one), without_value(params, self.name, one)) for one in value]
+            return [
+                Chip(
+                    self.label,
+                    self.text_of(value),
+                    changed_query(params, **{self.name: None, "cursor": None}),
+                )
+            ]
+        return [
+            Chip(
+                self.label,
+                self.text_of(one),
+                without_value(params, self.name, one),
+            )
+            for one in value
+        ]
 
     def text_of(self, value: Any) -> Text:
         if isinstance(value, date):
@@ -118,7 +131,12 @@ class Filter:
 
 def search_in(label: Text, *fields: str) -> Filter:
     """Return the search box over rows that have a text in one of these fields."""
-    return Filter("q", label, FilterKind.SEARCH, apply=lambda rows, text: rows.filter(contains_any(fields, text)))
+    return Filter(
+        "q",
+        label,
+        FilterKind.SEARCH,
+        apply=lambda rows, text: rows.filter(contains_any(fields, text)),
+    )
 
 
 def contains_any(fields: Sequence[str], text: str) -> Q:
@@ -126,9 +144,21 @@ def contains_any(fields: Sequence[str], text: str) -> Q:
     return Q(*((f"{field}__icontains", text) for field in fields), _connector=Q.OR)
 
 
-def choice(name: str, label: Text, choices: Choices | Callable[[], Choices], *, lookup: str = "") -> Filter:
+def choice(
+    name: str,
+    label: Text,
+    choices: Choices | Callable[[], Choices],
+    *,
+    lookup: str = "",
+) -> Filter:
     """Return a filter by any of these choices of a column, which has the filter's name unless told."""
-    return Filter(name, label, FilterKind.CHOICE, lookup or name, choices=choices)
+    return Filter(
+        name,
+        label,
+        FilterKind.CHOICE,
+        lookup or name,
+        choices=choices,
+    )
 
 
 def dates(field: str, after: Text, before: Text) -> tuple[Filter, Filter]:
@@ -203,5 +233,8 @@ def without_value(params: QueryDict, name: str, value: str) -> str:
     """Return the query string without one of the values of a parameter, from the beginning of the list."""
     copy = params.copy()
     copy.pop("cursor", None)
-    copy.setlist(name, [one for one in params.getlist(name) if one.strip() != value])
+    copy.setlist(
+        name,
+        [one for one in params.getlist(name) if one.strip() != value],
+    )
     return f"?{copy.urlencode()}" if copy.urlencode() else ""

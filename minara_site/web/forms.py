@@ -36,7 +36,14 @@ class StatementField(forms.CharField):
     The view `count` says how long it is while it is typed; the service judges its length.
     """
 
-    def __init__(self, *, count: str, max_chars: int, rows: int, **options: Any) -> None:
+    def __init__(
+        self,
+        *,
+        count: str,
+        max_chars: int,
+        rows: int,
+        **options: Any,
+    ) -> None:
         attrs = {
             "rows": rows,
             "maxlength": max_chars,
@@ -54,10 +61,22 @@ class StatementField(forms.CharField):
         return str(super().to_python(value)).replace("\r\n", "\n")
 
 
-def reason_field(label: Any, max_chars: int, help_text: Any = "", *, required: bool = True) -> forms.CharField:
+def reason_field(
+    label: Any,
+    max_chars: int,
+    help_text: Any = "",
+    *,
+    required: bool = True,
+) -> forms.CharField:
     """Return the field of a reason: one line that no browser completes."""
     line = forms.TextInput(attrs={"autocomplete": "off"})
-    return forms.CharField(label=label, required=required, max_length=max_chars, help_text=help_text, widget=line)
+    return forms.CharField(
+        label=label,
+        required=required,
+        max_length=max_chars,
+        help_text=help_text,
+        widget=line,
+    )
 
 
 class WordForm(forms.Form):
@@ -65,7 +84,12 @@ class WordForm(forms.Form):
 
     word = forms.CharField(max_length=40)
 
-    def __init__(self, act: str, data: QueryDict | None = None, initial: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        act: str,
+        data: QueryDict | None = None,
+        initial: dict[str, str] | None = None,
+    ) -> None:
         super().__init__(data, initial=initial)
         self.expected = load_page_acts()[act].word
         self.fields["word"].label = _("Type “%(word)s” to continue") % {"word": self.expected}

@@ -55,7 +55,12 @@ class Page(Generic[Row]):
 
 
 def paginate(
-    queryset: "QuerySet[Row]", order: Order, *, cursor: str | None = None, limit: int = 50, scope: str = ""
+    queryset: "QuerySet[Row]",
+    order: Order,
+    *,
+    cursor: str | None = None,
+    limit: int = 50,
+    scope: str = "",
 ) -> Page[Row]:
     """Cut one page out of `queryset`.
 
@@ -72,10 +77,19 @@ def paginate(
         return Page(items, None, offset)
     value = getattr(items[-1], order.field)
     written = value.isoformat() if isinstance(value, datetime) else value
-    return Page(items, signer.sign_object([written, items[-1].pk, offset + limit]), offset)
+    return Page(
+        items,
+        signer.sign_object([written, items[-1].pk, offset + limit]),
+        offset,
+    )
 
 
-def read_place(cursor: str, signer: signing.Signer, model: type[Model], order: Order) -> tuple[Any, Any, int]:
+def read_place(
+    cursor: str,
+    signer: signing.Signer,
+    model: type[Model],
+    order: Order,
+) -> tuple[Any, Any, int]:
     """Return value, id and offset of a cursor. Raises BadCursor."""
     key = model._meta.pk  # noqa: SLF001 - Django's public Meta API; a session's id is text
     column = key if order.field == "pk" else cast("Field[Any, Any]", model._meta.get_field(order.field))  # noqa: SLF001

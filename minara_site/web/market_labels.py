@@ -43,7 +43,10 @@ GROUP_LABELS: dict[AssetGroup, Text] = {
 def symbol_filter(column: str, label: Text) -> Filter:
     """Return the filter of a list by an asset, however its symbol is written."""
     return Filter(
-        column, label, FilterKind.TEXT, apply=lambda rows, text: rows.filter(**{column: normalise_symbol(text) or text})
+        column,
+        label,
+        FilterKind.TEXT,
+        apply=lambda rows, text: rows.filter(**{column: normalise_symbol(text) or text}),
     )
 
 

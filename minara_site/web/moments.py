@@ -37,9 +37,17 @@ def day(moment: datetime, zone: tzinfo | None) -> str:
     return date_format(moment.astimezone(zone), _("j M Y"))
 
 
-def day_and_time(moment: datetime, zone: tzinfo | None, *, seconds: bool = False) -> str:
+def day_and_time(
+    moment: datetime,
+    zone: tzinfo | None,
+    *,
+    seconds: bool = False,
+) -> str:
     """Return day and time in a zone: "12 Jun 2026 14:20", with seconds "12 Jun 2026 14:20:00"."""
-    return date_format(moment.astimezone(zone), _("j M Y H:i:s") if seconds else _("j M Y H:i"))
+    return date_format(
+        moment.astimezone(zone),
+        _("j M Y H:i:s") if seconds else _("j M Y H:i"),
+    )
 
 
 def exact(moment: datetime, zone: tzinfo | None) -> str:

@@ -129,8 +129,24 @@ def price_chart(
     """
     if not places:
         return None
-    wide = draw(places, window, (entry, leave), width=690, height=300, right=624, days=5)
-    narrow = draw(places, window, (entry, leave), width=330, height=250, right=268, days=3)
+    wide = draw(
+        places,
+        window,
+        (entry, leave),
+        width=690,
+        height=300,
+        right=624,
+        days=5,
+    )
+    narrow = draw(
+        places,
+        window,
+        (entry, leave),
+        width=330,
+        height=250,
+        right=268,
+        days=3,
+    )
     return PriceChart(label, places, wide, narrow)
 
 
@@ -147,8 +163,16 @@ def draw(
     """Return the chart at one width; `days` is how many words of time fit below it."""
     left, top, bottom = 8.0, 34.0, height - 24.0
     known = [*places, *(place for place in decisive if place)]
-    since = min(places[0].at, window[0].at, *(place.at for place in known))
-    until = max(places[-1].at, window[1].at, *(place.at for place in known))
+    since = min(
+        places[0].at,
+        window[0].at,
+        *(place.at for place in known),
+    )
+    until = max(
+        places[-1].at,
+        window[1].at,
+        *(place.at for place in known),
+    )
     low, high = bounds([place.price for place in known])
 
     def across(at: datetime) -> float:
@@ -156,11 +180,20 @@ def draw(
         return left if span <= 0 else left + (right - left) * ((at - since).total_seconds() / span)
 
     def spot(place: PricePlace) -> Spot:
-        return Spot(across(place.at), scale(place.price, low, high, top, bottom), says(place))
+        return Spot(
+            across(place.at),
+            scale(place.price, low, high, top, bottom),
+            says(place),
+        )
 
     entry, leave = decisive
     marks = [
-        DrawnMark(spot(place).x, spot(place).y, letter, says(place))
+        DrawnMark(
+            spot(place).x,
+            spot(place).y,
+            letter,
+            says(place),
+        )
         for place, letter in ((entry, "D"), (leave, "O"))
         if place
     ]
@@ -173,10 +206,22 @@ def draw(
         bottom=bottom,
         line=path([spot(place) for place in places]),
         last=spot(places[-1]),
-        grid=[Tick(scale(price, low, high, top, bottom), price_label(price)) for price in steps(low, high)],
+        grid=[
+            Tick(
+                scale(price, low, high, top, bottom),
+                price_label(price),
+            )
+            for price in steps(low, high)
+        ],
         days=[Tick(spot(place).x, place.words) for place in spaced(places, across, (left, right), days)],
         edges=[
-            place_edge(edge, across(edge.at), left, is_end) for edge, is_end in zip(window, (False, True), strict=True)
+            place_edge(
+                edge,
+                across(edge.at),
+                left,
+                is_end,
+            )
+            for edge, is_end in zip(window, (False, True), strict=True)
         ],
         marks=marks,
         entry=Tick(spot(entry).y, price_label(entry.price)) if entry else None,
@@ -199,7 +244,12 @@ def steps(low: float, high: float) -> list[float]:
     return [round(step * number, 10) for number in range(first, math.floor(high / step) + 1)]
 
 
-def spaced(places: Sequence[PricePlace], across: Across, field: tuple[float, float], most: int) -> list[PricePlace]:
+def spaced(
+    places: Sequence[PricePlace],
+    across: Across,
+    field: tuple[float, float],
+    most: int,
+) -> list[PricePlace]:
     """Return the places that get a word below them: at most so many, evenly over the field, none cut off."""
     left, right = field
     chosen: list[PricePlace] = []
@@ -213,10 +263,21 @@ def spaced(places: Sequence[PricePlace], across: Across, field: tuple[float, flo
     return chosen
 
 
-def place_edge(edge: Edge, x: float, left: float, is_end: bool) -> DrawnEdge:  # noqa: FBT001 - of two, the second
+def place_edge(
+    edge: Edge,
+    x: float,
+    left: float,
+    is_end: bool,  # noqa: FBT001 - of two, the second
+) -> DrawnEdge:
     """Return an edge with its word: the first one's before it where there is room, the second one's always."""
     before = is_end or x - left > MARK_WIDTH
-    return DrawnEdge(x, x - 4 if before else x + 4, edge.words, "c-end" if before else "", edge.is_ahead)
+    return DrawnEdge(
+        x,
+        x - 4 if before else x + 4,
+        edge.words,
+        "c-end" if before else "",
+        edge.is_ahead,
+    )
 
 
 def price_label(price: float) -> str:

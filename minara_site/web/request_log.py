@@ -31,6 +31,11 @@ class RequestLogMiddleware(Middleware):
             status = int(response.status_code)
             if status >= HTTPStatus.BAD_REQUEST:  # only a fault of ours, not one of the caller, calls for a look
                 log = logger.warning if status >= HTTPStatus.INTERNAL_SERVER_ERROR else logger.info
-                log("request_failed", method=request.method, path=visible(request.path), status=status)
+                log(
+                    "request_failed",
+                    method=request.method,
+                    path=visible(request.path),
+                    status=status,
+                )
         response["X-Request-ID"] = request_id
         return response

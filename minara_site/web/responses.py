@@ -41,7 +41,10 @@ def render_page(
     inputs = dict(context or {})
     if fragment is None or not wants_fragment(request):
         return HttpResponse(render_to_string(template, inputs, request), status=status)
-    return HttpResponse(render_to_string(fragment, inputs, request) + toasts_out_of_band(request), status=status)
+    return HttpResponse(
+        render_to_string(fragment, inputs, request) + toasts_out_of_band(request),
+        status=status,
+    )
 
 
 def form_status(form: BaseForm | None) -> int:
@@ -49,9 +52,19 @@ def form_status(form: BaseForm | None) -> int:
     return HTTPStatus.UNPROCESSABLE_ENTITY if form is not None and form.errors else HTTPStatus.OK
 
 
-def render_form(request: HttpRequest, template: str, form: BaseForm | None, context: Mapping[str, Any]) -> HttpResponse:
+def render_form(
+    request: HttpRequest,
+    template: str,
+    form: BaseForm | None,
+    context: Mapping[str, Any],
+) -> HttpResponse:
     """Answer the page of a form; errors in it make it 422."""
-    return render_page(request, template, {**context, "form": form}, status=form_status(form))
+    return render_page(
+        request,
+        template,
+        {**context, "form": form},
+        status=form_status(form),
+    )
 
 
 def toasts_out_of_band(request: HttpRequest) -> str:
@@ -76,6 +89,10 @@ def back(request: HttpRequest, fallback: str) -> HttpResponse:
     return see_other(safe_path(request, request.POST.get("next")) or fallback)
 
 
-def toast(request: HttpRequest, text: str | Promise, undo_url: str | None = None) -> None:
+def toast(
+    request: HttpRequest,
+    text: str | Promise,
+    undo_url: str | None = None,
+) -> None:
     """Say what happened, once; `undo_url` adds an Undo button that posts there."""
     messages.info(request, str(text), extra_tags=undo_url or "")

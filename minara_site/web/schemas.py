@@ -78,7 +78,10 @@ class OwnerQuery(Strict):
         unknown = sorted(set(info.context["request"].GET) - known) if info.context else []
         if unknown:
             problem = _("There is no such parameter here.")
-            raise Invalid(problem, errors=tuple(FieldError(name[:80], problem) for name in unknown[:20]))
+            raise Invalid(
+                problem,
+                errors=tuple(FieldError(name[:80], problem) for name in unknown[:20]),
+            )
         return values
 
     owner: Annotated[str | None, Field(max_length=150)] = None

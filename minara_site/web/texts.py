@@ -27,7 +27,11 @@ def visible_html(text: str) -> SafeString:
 
 def hidden_span(hidden: HiddenChar) -> SafeString:
     """Return the span that the style sheet shows as a code point."""
-    return format_html('<span class="hid" data-hid="{}" title="{}"></span>', hidden.code, hidden_name(hidden))
+    return format_html(
+        '<span class="hid" data-hid="{}" title="{}"></span>',
+        hidden.code,
+        hidden_name(hidden),
+    )
 
 
 CHARS = {

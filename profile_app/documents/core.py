@@ -47,4 +47,7 @@ def always_waits(text: str, verdict: Verdict) -> Verdict:
     """Return the verdict on a text that waits for its owner even when the rules accept it."""
     if verdict.is_held:
         return verdict
-    return Verdict((Finding(OWNER_DECIDES, Reason.INJECTION, 0, len(text)),), verdict.rules_version)
+    return Verdict(
+        (Finding(OWNER_DECIDES, Reason.INJECTION, 0, len(text)),),
+        verdict.rules_version,
+    )

@@ -62,18 +62,37 @@ class DocumentTextKind(StoredKind):
     def lock(self, ids: Collection[int]) -> dict[int, Any]:
         return dict(lock_documents(ids))
 
-    def release(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, now: datetime) -> None:
+    def release(
+        self,
+        holds: Mapping[int, Hold],
+        rows: Mapping[int, Any],
+        *,
+        now: datetime,
+    ) -> None:
         for object_id, hold in holds.items():
             release_text(rows[object_id], actor=hold.actor, now=now)
 
     def discard(
-        self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, reason: str, now: datetime
+        self,
+        holds: Mapping[int, Hold],
+        rows: Mapping[int, Any],
+        *,
+        actor: str,
+        reason: str,
+        now: datetime,
     ) -> None:
         """Put the held texts aside; those in force stay."""
         for object_id in holds.keys() & rows.keys():
             discard_text(rows[object_id])
 
-    def hold_again(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, now: datetime) -> None:
+    def hold_again(
+        self,
+        holds: Mapping[int, Hold],
+        rows: Mapping[int, Any],
+        *,
+        actor: str,
+        now: datetime,
+    ) -> None:
         """Let the texts wait again; what a released one replaced is in force again."""
         for object_id, hold in holds.items():
             if object_id not in rows:
@@ -95,13 +114,25 @@ class DocumentTextKind(StoredKind):
         rows = self.lock(ids)
         return int(Document.objects.filter(pk__in=rows).exclude(discarded_content="").update(discarded_content=""))
 
-    def rescan(self, ids: Collection[int], *, now: datetime, actor: str) -> tuple[int, int]:
+    def rescan(
+        self,
+        ids: Collection[int],
+        *,
+        now: datetime,
+        actor: str,
+    ) -> tuple[int, int]:
         """Judge the texts in force, of every kind of document."""
         found = lock_documents(ids)
         refused = rescan_documents(found.values(), now=now, actor=actor)
         for document in refused:
             details, act = {"name": document.name}, f"{document.kind}_held"
-            record_audit(now=now, actor=actor, tool_call=act, owner_id=document.owner_id, details=details)
+            record_audit(
+                now=now,
+                actor=actor,
+                tool_call=act,
+                owner_id=document.owner_id,
+                details=details,
+            )
         return len(found), len(refused)
 
 

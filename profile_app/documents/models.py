@@ -38,15 +38,26 @@ class Document(models.Model):
     class Meta:
         db_table = "documents"
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=["owner", "kind", "name"], name="one_document_per_name"),
-            models.CheckConstraint(condition=Q(kind__in=list(DocumentKind)), name="document_kind_known"),
+            models.UniqueConstraint(
+                fields=["owner", "kind", "name"],
+                name="one_document_per_name",
+            ),
             models.CheckConstraint(
-                condition=Q(held_at__isnull=False) | Q(held_content=""), name="document_held_text_is_dated"
+                condition=Q(kind__in=list(DocumentKind)),
+                name="document_kind_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(held_at__isnull=False) | Q(held_content=""),
+                name="document_held_text_is_dated",
             ),
         ]
         indexes: ClassVar = [
             models.Index(fields=["rules_version", "id"], name="documents_rescan"),
-            models.Index(fields=["is_demo"], condition=Q(is_demo=True), name="documents_demo"),
+            models.Index(
+                fields=["is_demo"],
+                condition=Q(is_demo=True),
+                name="documents_demo",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -74,7 +85,12 @@ class DocumentRevision(models.Model):
     `replaced` is the version that was in force until then, 0 without one.
     """
 
-    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="revisions", db_index=False)
+    document = models.ForeignKey(
+        Document,
+        on_delete=models.CASCADE,
+        related_name="revisions",
+        db_index=False,
+    )
     number = models.PositiveIntegerField()
     replaced = models.PositiveIntegerField()
     content = models.TextField(blank=True)
@@ -86,5 +102,8 @@ class DocumentRevision(models.Model):
         db_table = "documents_revisions"
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["document", "number"], name="one_document_version"),
-            models.CheckConstraint(condition=Q(origin__in=list(Origin)), name="document_origin_known"),
+            models.CheckConstraint(
+                condition=Q(origin__in=list(Origin)),
+                name="document_origin_known",
+            ),
         ]

@@ -95,7 +95,13 @@ def shape_versions(
     names = name_actors({row.actor for row in found}, reader=reader)
     is_own = document.owner_id == reader.pk
     shown, whose = (str, "") if is_own else (mask, f"&owner={document.owner.username}")
-    pairs = [(shown(texts.get(row.replaced, "")), shown(row.content)) for row in found]
+    pairs = [
+        (
+            shown(texts.get(row.replaced, "")),
+            shown(row.content),
+        )
+        for row in found
+    ]
     totals = list(accumulate(len(before) + len(after) for before, after in pairs))
     return [
         VersionRow(
@@ -119,7 +125,15 @@ def shape_waiting(document: Document, *, reader: User) -> WaitingText | None:
     if hold is None or document.held_at is None:
         return None
     shown = str if document.owner_id == reader.pk else mask
-    findings = [Finding(each["rule"], Reason(each["reason"]), each["start"], each["end"]) for each in hold.findings]
+    findings = [
+        Finding(
+            each["rule"],
+            Reason(each["reason"]),
+            each["start"],
+            each["end"],
+        )
+        for each in hold.findings
+    ]
     found = [finding for finding in findings if finding.rule != OWNER_DECIDES]
     always = _("A key or a program wrote it. It steers your agent, so you decide whether it comes in.")
     return WaitingText(
@@ -132,7 +146,13 @@ def shape_waiting(document: Document, *, reader: User) -> WaitingText | None:
     )
 
 
-def shape_conflict(document: Document, *, opened: int, mine: str, reader: User) -> EditConflict:
+def shape_conflict(
+    document: Document,
+    *,
+    opened: int,
+    mine: str,
+    reader: User,
+) -> EditConflict:
     """Return what changed since this version was opened, beside what its editor wants. Three queries at most."""
     base = list_revisions(document).filter(number=opened).values_list("content", flat=True).first() or ""
     return EditConflict(

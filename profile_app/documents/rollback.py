@@ -56,7 +56,15 @@ class DocumentRollback(RollbackKind):
     )
     audit_key, record_key = "documents", "document"
 
-    def plan(self, entries: Entries, *, writer: str, since: datetime, now: datetime, lock: bool) -> KindPlan:
+    def plan(
+        self,
+        entries: Entries,
+        *,
+        writer: str,
+        since: datetime,
+        now: datetime,
+        lock: bool,
+    ) -> KindPlan:
         if len(entries) > MAX_ROWS:
             raise too_many_rows()
         written = dict.fromkeys(entry.details["id"] for entry in entries)
@@ -85,21 +93,44 @@ class DocumentRollback(RollbackKind):
             if row.version == number:
                 steps.append(DocumentStep(pk, number, replaced))
             else:
-                unchanged.append(UnchangedRow(UnchangedReason.EDITED_SINCE, pk, row.owner_id, row.actor))
+                unchanged.append(
+                    UnchangedRow(
+                        UnchangedReason.EDITED_SINCE,
+                        pk,
+                        row.owner_id,
+                        row.actor,
+                    )
+                )
         return KindPlan({WRITTEN: steps}, unchanged, rows)
 
-    def apply(self, record: RollbackRecord, plan: KindPlan) -> Mapping[int, Mapping[str, Any]]:
+    def apply(
+        self,
+        record: RollbackRecord,
+        plan: KindPlan,
+    ) -> Mapping[int, Mapping[str, Any]]:
         by_owner: defaultdict[int, list[int]] = defaultdict(list)
         targets = load_targets(plan.steps[WRITTEN])
         for step in plan.steps[WRITTEN]:
             row = plan.rows[step.pk]
             content, target_actor = targets.get(step.pk, ("", ""))
             actor = target_actor if record.undoes else mark_of(record)
-            put_in_force(row, content, origin=Origin.REVERT, actor=actor, now=record.at)
+            put_in_force(
+                row,
+                content,
+                origin=Origin.REVERT,
+                actor=actor,
+                now=record.at,
+            )
             by_owner[row.owner_id].append(row.pk)
         return {owner_id: {self.audit_key: ids, "count": len(ids)} for owner_id, ids in by_owner.items()}
 
-    def show_steps(self, steps: Sequence[Any], plan: KindPlan, *, reader: Any) -> Sequence[PlanRow]:
+    def show_steps(
+        self,
+        steps: Sequence[Any],
+        plan: KindPlan,
+        *,
+        reader: Any,
+    ) -> Sequence[PlanRow]:
         rows, targets = [], load_targets(steps)
         for step in steps:
             document, (target, _actor) = plan.rows[step.pk], targets.get(step.pk, ("", ""))

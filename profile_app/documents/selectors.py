@@ -27,10 +27,18 @@ def list_documents(*, owner: Owner, kind: str) -> "QuerySet[Document]":
     return documents
 
 
-def load_texts_in_force(*, owner: Owner, kind: str, names: Collection[str]) -> dict[str, str]:
+def load_texts_in_force(
+    *,
+    owner: Owner,
+    kind: str,
+    names: Collection[str],
+) -> dict[str, str]:
     """Return the texts that prompts may carry, by name: in force, not empty, accepted by today's guard."""
     rows = list_documents(owner=owner, kind=kind).filter(name__in=names).exclude(content="")
-    return accepted_texts(kind, [DocumentText(*row) for row in rows.values_list(*DocumentText._fields)])
+    return accepted_texts(
+        kind,
+        [DocumentText(*row) for row in rows.values_list(*DocumentText._fields)],
+    )
 
 
 class DocumentText(NamedTuple):
@@ -76,4 +84,9 @@ def read_record(document: Document, *, reader: User) -> dict[str, Any]:
 def document_record(document: Document, *, is_full: bool = True) -> dict[str, Any]:
     """Return a document as the API answers it."""
     said = {"content": document.content} if is_full else {}
-    return {"name": document.name, "version": document.version, **said, "updated_at": document.updated_at}
+    return {
+        "name": document.name,
+        "version": document.version,
+        **said,
+        "updated_at": document.updated_at,
+    }

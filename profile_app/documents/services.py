@@ -28,7 +28,12 @@ from profile_app.documents.core import MAX_CHARS, Origin, always_waits
 from profile_app.documents.models import Document, DocumentRevision
 from profile_app.documents.selectors import find_document, find_hold, read_record
 
-ORIGINS = {"key": Origin.KEY, "user": Origin.PAGE, "command": Origin.COMMAND, "folder": Origin.FOLDER}
+ORIGINS = {
+    "key": Origin.KEY,
+    "user": Origin.PAGE,
+    "command": Origin.COMMAND,
+    "folder": Origin.FOLDER,
+}
 """Through what a text that waits came in, by the kind of its actor."""
 
 
@@ -67,7 +72,13 @@ def save_document(
         lock_owner(owner.pk)
         document = find_document(owner=owner, kind=kind, name=name)
         if document is None:
-            document = Document(owner=owner, kind=kind, name=name, updated_at=now, is_demo=is_demo)
+            document = Document(
+                owner=owner,
+                kind=kind,
+                name=name,
+                updated_at=now,
+                is_demo=is_demo,
+            )
         check_version(document, expected_version)
         if check:
             check(document)
@@ -87,11 +98,30 @@ def save_document(
             hold = None
             if document.held_at and content == document.held_content and origin is Origin.PAGE:
                 document.held_content, document.held_at = "", None  # its owner wrote what waited
-                lift_holds(kind=kind, object_ids=[document.pk], actor=actor, now=now)
-            put_in_force(document, content, origin=origin, actor=actor, now=now, rules_version=verdict.rules_version)
+                lift_holds(
+                    kind=kind,
+                    object_ids=[document.pk],
+                    actor=actor,
+                    now=now,
+                )
+            put_in_force(
+                document,
+                content,
+                origin=origin,
+                actor=actor,
+                now=now,
+                rules_version=verdict.rules_version,
+            )
             if verdict.is_held:
                 record_confirmation(document, verdict, actor=actor, now=now)
-        record_write(document, content, actor=actor, origin=origin, is_held=hold is not None, now=now)
+        record_write(
+            document,
+            content,
+            actor=actor,
+            origin=origin,
+            is_held=hold is not None,
+            now=now,
+        )
     return SavedDocument(document, hold)
 
 
@@ -108,7 +138,11 @@ def check_version(document: Document, expected: int | None) -> None:
     """Raise Conflict unless the document has the version that its writer saw."""
     if expected is not None and expected != document.version:
         detail = _("This changed since you opened it. Reload the page.")
-        raise Conflict(detail, code="stale", current=read_record(document, reader=document.owner))
+        raise Conflict(
+            detail,
+            code="stale",
+            current=read_record(document, reader=document.owner),
+        )
 
 
 def judge_text(document: Document, content: str) -> Verdict:
@@ -125,7 +159,13 @@ def accepting_rules(document: Document, content: str) -> str:
 
 
 def put_in_force(
-    document: Document, content: str, *, origin: Origin, actor: str, now: datetime, rules_version: str = ""
+    document: Document,
+    content: str,
+    *,
+    origin: Origin,
+    actor: str,
+    now: datetime,
+    rules_version: str = "",
 ) -> None:
     """Make a text the next version of a document, and tell its kind. Needs a transaction and the owner's lock."""
     newest = DocumentRevision.objects.filter(document=document).aggregate(Max("number")) if document.pk else {}
@@ -134,7 +174,13 @@ def put_in_force(
     document.rules_version = rules_version or accepting_rules(document, content)
     document.save()
     DocumentRevision.objects.create(
-        document=document, number=number, replaced=before, content=content, origin=origin, actor=actor, created_at=now
+        document=document,
+        number=number,
+        replaced=before,
+        content=content,
+        origin=origin,
+        actor=actor,
+        created_at=now,
     )
     publish(document, now=now)
 
@@ -144,7 +190,14 @@ def publish(document: Document, *, now: datetime) -> None:
     stored_kinds()[document.kind].accept([document], now=now)
 
 
-def hold_text(document: Document, content: str, verdict: Verdict, *, actor: str, now: datetime) -> Hold:
+def hold_text(
+    document: Document,
+    content: str,
+    verdict: Verdict,
+    *,
+    actor: str,
+    now: datetime,
+) -> Hold:
     """Let a text wait beside the one in force. Needs a transaction and the owner's lock."""
     document.held_content, document.held_at = content, now
     if not document.version:
@@ -161,7 +214,13 @@ def hold_text(document: Document, content: str, verdict: Verdict, *, actor: str,
     )
 
 
-def record_confirmation(document: Document, verdict: Verdict, *, actor: str, now: datetime) -> None:
+def record_confirmation(
+    document: Document,
+    verdict: Verdict,
+    *,
+    actor: str,
+    now: datetime,
+) -> None:
     """Keep that the owner let a text in that the guard flags, so that the same text is not held again."""
     hold = new_hold(
         kind=document.kind,
@@ -180,7 +239,15 @@ NEVER_CARRIED = frozenset({"IDENTITY.md", "TOOLS.md", "HEARTBEAT.md"})
 """The agent files that are in no prompt. Source: S3 (file inventory)."""
 
 
-def record_write(document: Document, content: str, *, actor: str, origin: Origin, is_held: bool, now: datetime) -> None:
+def record_write(
+    document: Document,
+    content: str,
+    *,
+    actor: str,
+    origin: Origin,
+    is_held: bool,
+    now: datetime,
+) -> None:
     """Record a write by name and hash; one that no prompt carries says so, as one that is held does."""
     record_audit(
         now=now,
@@ -198,7 +265,15 @@ def record_write(document: Document, content: str, *, actor: str, origin: Origin
     )
 
 
-def save_draft(*, owner: User, kind: str, name: str, draft: str, version: int, now: datetime) -> Document:
+def save_draft(
+    *,
+    owner: User,
+    kind: str,
+    name: str,
+    draft: str,
+    version: int,
+    now: datetime,
+) -> Document:
     """Keep what an owner is writing out of a version; no prompt carries it. Raises Invalid.
 
     An empty one, or the text in force, ends the draft.
@@ -208,7 +283,12 @@ def save_draft(*, owner: User, kind: str, name: str, draft: str, version: int, n
         lock_owner(owner.pk)
         document = find_document(owner=owner, kind=kind, name=name)
         if document is None:
-            document = Document(owner=owner, kind=kind, name=name, updated_at=now)
+            document = Document(
+                owner=owner,
+                kind=kind,
+                name=name,
+                updated_at=now,
+            )
         kept = "" if draft == document.content else draft
         document.draft, document.draft_at = kept, now if kept else None
         document.draft_version = min(version, document.version)
@@ -257,7 +337,12 @@ def hold_released(document: Document, *, held_at: datetime, now: datetime) -> No
     publish(document, now=now)
 
 
-def rescan_documents(documents: Collection[Document], *, now: datetime, actor: str) -> list[Document]:
+def rescan_documents(
+    documents: Collection[Document],
+    *,
+    now: datetime,
+    actor: str,
+) -> list[Document]:
     """Judge texts in force by today's rules and return those that are held by it. Needs the locked rows."""
     refused = []
     for document in documents:
@@ -265,7 +350,14 @@ def rescan_documents(documents: Collection[Document], *, now: datetime, actor: s
         if verdict and verdict.is_held:
             content, is_free = document.content, document.held_at is None
             today = guard.RULES.version
-            put_in_force(document, "", origin=Origin.SERVICE, actor=actor, now=now, rules_version=today)
+            put_in_force(
+                document,
+                "",
+                origin=Origin.SERVICE,
+                actor=actor,
+                now=now,
+                rules_version=today,
+            )
             if is_free:  # else one waits already, and the versions keep this one
                 hold_text(document, content, verdict, actor=actor, now=now)
             refused.append(document)

@@ -27,7 +27,11 @@ def one_of(question: Question) -> str:
 class OnboardingAnswers(Strict):
     """Answers, at least one; null skips a question. `capital` becomes a memory only."""
 
-    finance_knowledge: JsonValue = Field(None, alias="financeKnowledge", description=one_of(Question.FINANCE_KNOWLEDGE))
+    finance_knowledge: JsonValue = Field(
+        None,
+        alias="financeKnowledge",
+        description=one_of(Question.FINANCE_KNOWLEDGE),
+    )
     frequency: JsonValue = Field(None, description=one_of(Question.FREQUENCY))
     risk: JsonValue = Field(None, description=one_of(Question.RISK))
     markets: JsonValue = Field(None, description=f"a list, each {one_of(Question.MARKETS)}")
@@ -42,16 +46,40 @@ class OnboardingOut(Schema):
     memoriesWritten: int  # noqa: N815
 
 
-@router.get("/profile/onboarding", "Get the status of the onboarding", Act.PROFILE_READ, Data[OnboardingOut])
+@router.get(
+    "/profile/onboarding",
+    "Get the status of the onboarding",
+    Act.PROFILE_READ,
+    Data[OnboardingOut],
+)
 def get_status(request: PageRequest, query: Query[OwnerQuery]) -> dict[str, Any]:
     """Say whether it is completed, how many of the four tags are declared, and how many of its memories live."""
-    owner = open_profile(principal=request.principal, owner_name=query.owner, now=timezone.now())
+    owner = open_profile(
+        principal=request.principal,
+        owner_name=query.owner,
+        now=timezone.now(),
+    )
     return {"data": get_onboarding_status(owner=owner)}
 
 
-@router.post("/profile/onboarding", "Answer the onboarding", Act.PROFILE_WRITE, Data[OnboardingOut])
+@router.post(
+    "/profile/onboarding",
+    "Answer the onboarding",
+    Act.PROFILE_WRITE,
+    Data[OnboardingOut],
+)
 def complete(request: PageRequest, payload: OnboardingAnswers) -> dict[str, Any]:
     """Let the answers count: declared tags, and a memory of each. The same answers again change nothing."""
     answers = payload.model_dump(by_alias=True)
-    done = complete_onboarding(principal=request.principal, answers=answers, now=timezone.now())
-    return {"data": {"hasCompleted": True, "tagsSet": done.tags_set, "memoriesWritten": done.memories_written}}
+    done = complete_onboarding(
+        principal=request.principal,
+        answers=answers,
+        now=timezone.now(),
+    )
+    return {
+        "data": {
+            "hasCompleted": True,
+            "tagsSet": done.tags_set,
+            "memoriesWritten": done.memories_written,
+        }
+    }

@@ -103,7 +103,10 @@ class Answers(BaseModel):
     def parse(cls, stored: str) -> Self:
         """Return what a column holds: the raw answers by their names, and the rest beside them."""
         found = json.loads(stored)
-        return cls(given={name: found.pop(name) for name in QUESTIONS if name in found}, **found)
+        return cls(
+            given={name: found.pop(name) for name in QUESTIONS if name in found},
+            **found,
+        )
 
     def dump(self) -> str:
         """Return the column."""
@@ -127,4 +130,7 @@ class Answers(BaseModel):
     @property
     def next_question(self) -> Question | None:
         """The first question that was neither answered nor skipped, None when there is none."""
-        return next((question for question in Question if question.field not in self.seen), None)
+        return next(
+            (question for question in Question if question.field not in self.seen),
+            None,
+        )

@@ -160,7 +160,15 @@ class Known:
 
     def progress(self, current: Question | None = None) -> list[tuple[Question, Words, bool, bool]]:
         """Return each question with its name, and whether it was seen and is the current one."""
-        return [(each, TEXTS[each].name, each.field in self.stored.seen, each is current) for each in Question]
+        return [
+            (
+                each,
+                TEXTS[each].name,
+                each.field in self.stored.seen,
+                each is current,
+            )
+            for each in Question
+        ]
 
     def preview(self, answers: Mapping[str, JsonValue]) -> Preview:
         """Return what the next prompt has of these valid answers; what its owner hides is in none."""
@@ -174,7 +182,10 @@ class Known:
             for step in (step for step in steps if step.act not in KEPT):
                 row = MemoryRow(0, Category.PERSONALIZATION, step.statement, now)
                 lines.append(PromptLine(memory_line(row), step.act is not MemoryAct.NOTHING))
-        return Preview(lines, [(TEXTS[step.question].name, KEPT[step.act]) for step in steps if step.act in KEPT])
+        return Preview(
+            lines,
+            [(TEXTS[step.question].name, KEPT[step.act]) for step in steps if step.act in KEPT],
+        )
 
     def rows(self) -> list[AnswerRow]:
         """Return every question, in order."""
@@ -184,7 +195,10 @@ class Known:
             AnswerRow(
                 each,
                 TEXTS[each].title,
-                answer_label(each, (self.stored.given | self.stored.drafted).get(each.field)),
+                answer_label(
+                    each,
+                    (self.stored.given | self.stored.drafted).get(each.field),
+                ),
                 each.field not in self.stored.drafted,
                 value_label(each, self.tags[each]) if each in self.tags else "",
                 self.memories.get(each),

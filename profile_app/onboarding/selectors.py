@@ -43,7 +43,11 @@ class MemoryStep:
 
 def list_memories(owner: User) -> MemoryQuerySet:
     """Return the memories that answers became and nobody deleted."""
-    kind = {"category": Category.PERSONALIZATION, "source": Source.USER_MANUAL, "deleted_at": None}
+    kind = {
+        "category": Category.PERSONALIZATION,
+        "source": Source.USER_MANUAL,
+        "deleted_at": None,
+    }
     rows: MemoryQuerySet = Memory.objects.for_owner(owner).filter(origin__in=list(ORIGINS), **kind)
     return rows
 
@@ -63,17 +67,31 @@ def find_undone(owner: User, question: Question, *, now: datetime) -> Memory | N
 
 
 def plan_memories(
-    stored: Answers, given: Mapping[str, JsonValue], memories: Mapping[Question, Memory]
+    stored: Answers,
+    given: Mapping[str, JsonValue],
+    memories: Mapping[Question, Memory],
 ) -> list[MemoryStep]:
     """Return what a completion with these valid answers does to the memory of each, in the order of the questions."""
     steps = []
     for question in (question for question in Question if question.field in given):
         statement, memory = statement_of(question, given[question.field]), memories.get(question)
-        steps.append(MemoryStep(question, statement, decide_act(question, statement, stored, memory), memory))
+        steps.append(
+            MemoryStep(
+                question,
+                statement,
+                decide_act(question, statement, stored, memory),
+                memory,
+            )
+        )
     return steps
 
 
-def decide_act(question: Question, statement: str, stored: Answers, memory: Memory | None) -> MemoryAct:
+def decide_act(
+    question: Question,
+    statement: str,
+    stored: Answers,
+    memory: Memory | None,
+) -> MemoryAct:
     """Return what is done to the memory of a question that is now to say this.
 
     One was written for each answer that counts: where it is gone, its user deleted it.

@@ -88,7 +88,12 @@ def capital_problem(answer: JsonValue) -> str:
     if not 0 < len(text) <= MAX_CAPITAL_CHARS or len(text.splitlines()) > 1:
         return _("Write it on one line, with 1 to %(max)d characters.") % {"max": MAX_CAPITAL_CHARS}
     statement, fact_type = statement_of(Question.CAPITAL, text), fact_type_of(Question.CAPITAL)
-    said = guarded_text(content=statement, fact_type=fact_type, tickers=(), metadata=None)
+    said = guarded_text(
+        content=statement,
+        fact_type=fact_type,
+        tickers=(),
+        metadata=None,
+    )
     findings = [*guard.judge(text).findings, *guard.judge(said).findings]
     return str(SENTENCES[findings[0].reason]) if findings else ""
 
@@ -98,7 +103,13 @@ def fact_type_of(question: Question) -> str:
     return f"profile.{question}"
 
 
-def save_answer(*, owner: User, question: Question, answer: JsonValue, now: datetime) -> Answers:
+def save_answer(
+    *,
+    owner: User,
+    question: Question,
+    answer: JsonValue,
+    now: datetime,
+) -> Answers:
     """Keep an answer of a run that goes on, None for a question that is skipped; it counts once the run is finished.
 
     Raises Invalid.
@@ -111,7 +122,12 @@ def save_answer(*, owner: User, question: Question, answer: JsonValue, now: date
     return answers
 
 
-def complete_onboarding(*, principal: Principal, answers: Mapping[str, JsonValue], now: datetime) -> Completed:
+def complete_onboarding(
+    *,
+    principal: Principal,
+    answers: Mapping[str, JsonValue],
+    now: datetime,
+) -> Completed:
     """Let answers count: declared tags, and one memory for each question (S3, `completeOnboarding`).
 
     Raises Invalid before anything is written, and Refused where a key would change what a person wrote or deleted.
@@ -120,7 +136,12 @@ def complete_onboarding(*, principal: Principal, answers: Mapping[str, JsonValue
     if not given:
         raise Invalid(_("Answer at least one question."))
     with transaction.atomic():
-        return complete(principal, *lock_answers(principal.owner, now), given, now=now)
+        return complete(
+            principal,
+            *lock_answers(principal.owner, now),
+            given,
+            now=now,
+        )
 
 
 def finish_run(*, principal: Principal, now: datetime) -> Completed | None:
@@ -139,13 +160,24 @@ def finish_run(*, principal: Principal, now: datetime) -> Completed | None:
 
 
 def complete(
-    principal: Principal, profile: FinancialProfile, stored: Answers, given: dict[str, JsonValue], *, now: datetime
+    principal: Principal,
+    profile: FinancialProfile,
+    stored: Answers,
+    given: dict[str, JsonValue],
+    *,
+    now: datetime,
 ) -> Completed:
     """Let checked answers count. Needs a transaction and the owner's lock."""
     owner, actor = principal.owner, principal.actor
     values = {question.value: given[question.field] for question in TAGGED if question.field in given}
     steps = plan_memories(stored, given, find_memories(owner, lock=True))
-    changes = set_tags(owner=owner, values=values, source=TagSource.USER, actor=actor, now=now)
+    changes = set_tags(
+        owner=owner,
+        values=values,
+        source=TagSource.USER,
+        actor=actor,
+        now=now,
+    )
     done = Completion(
         before=stored.given,
         given=given,
@@ -157,7 +189,13 @@ def complete(
     is_new = any(not stored.says(step.question, step.statement) for step in steps)
     if is_new or done.events or done.memories or not done.was_completed:
         details = {"tags_set": len(done.events), "memories_written": len(done.memories)}
-        record_audit(now=now, actor=actor, tool_call="onboarding_completed", owner_id=owner.pk, details=details)
+        record_audit(
+            now=now,
+            actor=actor,
+            tool_call="onboarding_completed",
+            owner_id=owner.pk,
+            details=details,
+        )
         stored.last = done
     draft = {name: answer for name, answer in stored.draft.items() if name not in given}
     stored.draft = draft if any(answer is not None for answer in draft.values()) else {}
@@ -171,19 +209,46 @@ def is_write(step: MemoryStep) -> bool:
     return step.act in WRITES
 
 
-def write_step(step: MemoryStep, *, principal: Principal, now: datetime) -> tuple[int, tuple[int, int]]:
+def write_step(
+    step: MemoryStep,
+    *,
+    principal: Principal,
+    now: datetime,
+) -> tuple[int, tuple[int, int]]:
     """Write, change or restore the memory of a question; return its id, its version, and the one before, 0 for none."""
     owner, live = principal.owner, step.memory if step.act is MemoryAct.EDIT else None
     if memory := live or find_undone(owner, step.question, now=now):
         if not live:
-            restore_memories(principal=principal, owner=owner, ids=[memory.pk], now=now, reason=REASON)
+            restore_memories(
+                principal=principal,
+                owner=owner,
+                ids=[memory.pk],
+                now=now,
+                reason=REASON,
+            )
         changes = Changes(content=step.statement)
-        changed = edit_memory(principal=principal, memory_id=memory.pk, changes=changes, now=now, reason=REASON)
+        changed = edit_memory(
+            principal=principal,
+            memory_id=memory.pk,
+            changes=changes,
+            now=now,
+            reason=REASON,
+        )
         return memory.pk, (changed.version, live.version if live else 0)
     written_by = Provenance(Source.USER_MANUAL, principal.actor, ORIGIN + step.question)
     fact_type = fact_type_of(step.question)
-    draft = Draft(Category.PERSONALIZATION, step.statement, written_by, fact_type=fact_type)
-    memory = write_memory(owner_id=owner.pk, draft=draft, now=now, reasoning=REASON)
+    draft = Draft(
+        Category.PERSONALIZATION,
+        step.statement,
+        written_by,
+        fact_type=fact_type,
+    )
+    memory = write_memory(
+        owner_id=owner.pk,
+        draft=draft,
+        now=now,
+        reasoning=REASON,
+    )
     return memory.pk, (memory.version, 0)
 
 
@@ -205,10 +270,27 @@ def undo_completion(*, principal: Principal, now: datetime) -> bool:
         for row in as_left:
             if before := row.revisions.filter(version=last.memories[row.pk][1]).first():
                 changes = Changes(content=before.content)
-                edit_memory(principal=principal, memory_id=row.pk, changes=changes, now=now, reason=REASON)
+                edit_memory(
+                    principal=principal,
+                    memory_id=row.pk,
+                    changes=changes,
+                    now=now,
+                    reason=REASON,
+                )
         if written := [row.pk for row in as_left if not last.memories[row.pk][1]]:
-            delete_memories(principal=principal, owner=owner, ids=written, now=now, reason=REASON)
-        record_audit(now=now, actor=actor, tool_call="onboarding_undone", owner_id=owner.pk)
+            delete_memories(
+                principal=principal,
+                owner=owner,
+                ids=written,
+                now=now,
+                reason=REASON,
+            )
+        record_audit(
+            now=now,
+            actor=actor,
+            tool_call="onboarding_undone",
+            owner_id=owner.pk,
+        )
         answers = Answers(given=last.before, draft=last.given | stored.drafted)
         store_answers(profile, answers, now=now, is_completed=last.was_completed)
     return all(undone) and len(as_left) == len(last.memories)
@@ -217,7 +299,12 @@ def undo_completion(*, principal: Principal, now: datetime) -> bool:
 def undo_tag(owner: User, event_id: int, *, actor: str, now: datetime) -> bool:
     """Give a tag back what counted before; say whether it had not changed since."""
     try:
-        undo_change(owner=owner, event_id=event_id, actor=actor, now=now)
+        undo_change(
+            owner=owner,
+            event_id=event_id,
+            actor=actor,
+            now=now,
+        )
     except (Conflict, NotFound):
         return False
     return True
@@ -230,7 +317,11 @@ def lock_answers(owner: User, now: datetime) -> tuple[FinancialProfile, Answers]
 
 
 def store_answers(
-    profile: FinancialProfile, answers: Answers, *, now: datetime, is_completed: bool | None = None
+    profile: FinancialProfile,
+    answers: Answers,
+    *,
+    now: datetime,
+    is_completed: bool | None = None,
 ) -> None:
     """Store what changed of the answers and of the flag."""
     flag = profile.onboarding_completed if is_completed is None else int(is_completed)

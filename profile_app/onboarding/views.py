@@ -35,7 +35,12 @@ def step(request: PageRequest, question: str) -> HttpResponse:
         return show_step(request, asked)
     answer = None if "skip" in request.POST else read_answer(asked, request.POST)
     try:
-        stored = save_answer(owner=request.user, question=asked, answer=answer, now=timezone.now())
+        stored = save_answer(
+            owner=request.user,
+            question=asked,
+            answer=answer,
+            now=timezone.now(),
+        )
     except Invalid as refusal:
         return show_step(request, asked, sent=answer, error=refusal.detail)
     following = None if stored.given else stored.next_question
@@ -51,7 +56,11 @@ def preview(request: PageRequest, question: str) -> HttpResponse:
         answers = others | check_answers({asked.field: read_answer(asked, request.POST)})
     except Invalid:
         answers = others
-    return render_page(request, "profile_app/onboarding/_preview.html", {"preview": known.preview(answers)})
+    return render_page(
+        request,
+        "profile_app/onboarding/_preview.html",
+        {"preview": known.preview(answers)},
+    )
 
 
 @page(Act.PROFILE_WRITE, methods=("POST",))
@@ -62,7 +71,11 @@ def finish(request: PageRequest) -> HttpResponse:
     except Invalid as refusal:
         return show_overview(request, request.user, error=refusal.detail)
     if done and (done.tags_changed or done.memories_written):
-        toast(request, _("Finished. Your agent reads it from the next session on."), reverse("onboarding:undo"))
+        toast(
+            request,
+            _("Finished. Your agent reads it from the next session on."),
+            reverse("onboarding:undo"),
+        )
     elif done:  # else it is a second click
         toast(request, _("Finished. Nothing has changed."))
     return see_other("onboarding:page")
@@ -73,7 +86,10 @@ def undo(request: PageRequest) -> HttpResponse:
     """Undo what the last completion changed."""
     is_whole = undo_completion(principal=request.principal, now=timezone.now())
     undone = _("Undone. Your answers are kept, and count again once you finish.")
-    toast(request, undone if is_whole else sentences(undone, _("What was changed since stays as it is.")))
+    toast(
+        request,
+        undone if is_whole else sentences(undone, _("What was changed since stays as it is.")),
+    )
     return see_other("onboarding:page")
 
 
@@ -89,7 +105,13 @@ def read_answer(question: Question, sent: QueryDict) -> JsonValue:
     return list(sent.getlist("answer")) if question in MULTIPLE else sent.get("answer", "")
 
 
-def show_step(request: PageRequest, question: Question, *, sent: JsonValue = None, error: str = "") -> HttpResponse:
+def show_step(
+    request: PageRequest,
+    question: Question,
+    *,
+    sent: JsonValue = None,
+    error: str = "",
+) -> HttpResponse:
     """Answer the page of one question; with an `error` it shows what was `sent`."""
     known, questions = Known.load(request.user), list(Question)
     stored, place = known.stored, questions.index(question)
@@ -111,10 +133,20 @@ def show_step(request: PageRequest, question: Question, *, sent: JsonValue = Non
         "preview": known.preview(stored.drafted | ({question.field: answer} if is_new else {})),
     }
     status = HTTPStatus.UNPROCESSABLE_ENTITY if error else HTTPStatus.OK
-    return render_page(request, "profile_app/onboarding/step.html", context, status=status)
+    return render_page(
+        request,
+        "profile_app/onboarding/step.html",
+        context,
+        status=status,
+    )
 
 
-def show_overview(request: PageRequest, owner: User, *, error: str = "") -> HttpResponse:
+def show_overview(
+    request: PageRequest,
+    owner: User,
+    *,
+    error: str = "",
+) -> HttpResponse:
     """Answer the page of all answers; of another owner without forms."""
     known, is_own = Known.load(owner, request.user), owner == request.user
     stored = known.stored
@@ -132,4 +164,9 @@ def show_overview(request: PageRequest, owner: User, *, error: str = "") -> Http
         "error": error,
     }
     status = HTTPStatus.UNPROCESSABLE_ENTITY if error else HTTPStatus.OK
-    return render_page(request, "profile_app/onboarding/page.html", context, status=status)
+    return render_page(
+        request,
+        "profile_app/onboarding/page.html",
+        context,
+        status=status,
+    )

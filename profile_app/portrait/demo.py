@@ -60,7 +60,12 @@ class FinancialProfilePart(DemoPart[DemoProfile]):
                 store_text(load, owner, row, (kind, name, content, origin))
         if load_profile(owner.pk).reference_wallets_json == NO_WALLETS:
             wallets = [Wallet(each.address, each.label) for each in row.wallets]
-            set_reference_wallets(owner=owner, wallets=wallets, actor=load.actor, now=load.now)
+            set_reference_wallets(
+                owner=owner,
+                wallets=wallets,
+                actor=load.actor,
+                now=load.now,
+            )
         if is_new:
             load.mark(load_profile(owner.pk))
 
@@ -83,11 +88,23 @@ class FinancialProfilePart(DemoPart[DemoProfile]):
         return [removed]
 
 
-def store_text(load: DemoLoad, owner: User, row: DemoProfile, text: tuple[DocumentKind, str, str, Origin]) -> None:
+def store_text(
+    load: DemoLoad,
+    owner: User,
+    row: DemoProfile,
+    text: tuple[DocumentKind, str, str, Origin],
+) -> None:
     """Store a text now, as the audit log has it, then move it to its time and writer."""
     kind, name, content, origin = text
     saved = save_document(
-        owner=owner, kind=kind, name=name, content=content, origin=origin, actor=load.actor, now=load.now, is_demo=True
+        owner=owner,
+        kind=kind,
+        name=name,
+        content=content,
+        origin=origin,
+        actor=load.actor,
+        now=load.now,
+        is_demo=True,
     )
     at, by_owner = load.ago(row.hours_ago), f"user:{owner.pk}"
     Document.objects.filter(pk=saved.document.pk).update(updated_at=at, actor=by_owner)

@@ -39,7 +39,11 @@ class PromptForm(forms.Form):
         label=_("Your instructions"),
         help_text=_("In your words, such as: Answer in Chinese, numbers first. No passwords and no keys."),
     )
-    version = forms.IntegerField(min_value=0, max_value=2**31 - 1, widget=forms.HiddenInput)
+    version = forms.IntegerField(
+        min_value=0,
+        max_value=2**31 - 1,
+        widget=forms.HiddenInput,
+    )
 
 
 class WalletForm(forms.Form):
@@ -52,14 +56,21 @@ class WalletForm(forms.Form):
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
     )
     label = forms.CharField(
-        label=_("Label"), required=False, max_length=MAX_LABEL_CHARS, widget=forms.TextInput({"autocomplete": "off"})
+        label=_("Label"),
+        required=False,
+        max_length=MAX_LABEL_CHARS,
+        widget=forms.TextInput({"autocomplete": "off"}),
     )
 
 
 class LabelForm(forms.Form):
     """What a wallet is called, empty for nothing."""
 
-    label = forms.CharField(label=_("Label"), required=False, max_length=MAX_LABEL_CHARS)
+    label = forms.CharField(
+        label=_("Label"),
+        required=False,
+        max_length=MAX_LABEL_CHARS,
+    )
 
 
 MAX_PROMPT_CHARS = MAX_CHARS[CUSTOM_PROMPT]

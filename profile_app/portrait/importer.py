@@ -32,7 +32,15 @@ class UserTagsTable:
         if not value or len(value) > MAX_VALUE_CHARS:
             raise UnusableError(Expected.TEXT, "value")
         source = read_field(row, "source", str, "")
-        yield TableRow(record.line, self.name, name, value, source[:20], read_time(row, "updated_at"), record.id)
+        yield TableRow(
+            record.line,
+            self.name,
+            name,
+            value,
+            source[:20],
+            read_time(row, "updated_at"),
+            record.id,
+        )
 
     def find_duplicate(self, row: TableRow, *, owner: User) -> str:
         """Return why a row is not new: the same is there, or something newer."""
@@ -48,4 +56,8 @@ class UserTagsTable:
         """Store a row, to be migrated."""
         said = {"value": row.value, "source": row.source, "migrated_at": None}
         moment = min(row.changed_at or now, now)
-        UserTagV1.objects.update_or_create(owner=owner, name=row.key, defaults={**said, "updated_at": moment})
+        UserTagV1.objects.update_or_create(
+            owner=owner,
+            name=row.key,
+            defaults={**said, "updated_at": moment},
+        )

@@ -23,7 +23,11 @@ class FinancialProfile(models.Model):
     """
 
     owner = models.OneToOneField(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, primary_key=True, db_column="user_id", related_name="+"
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        primary_key=True,
+        db_column="user_id",
+        related_name="+",
     )
     platform_wallet_summary = models.TextField(blank=True)
     reference_wallets_summary = models.TextField(blank=True)
@@ -80,10 +84,22 @@ class UserTag(models.Model):
         db_table = "user_tags"
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["owner", "name"], name="one_tag_per_dimension"),
-            models.CheckConstraint(condition=Q(name__in=list(SCHEMA)), name="user_tag_name_known"),
-            models.CheckConstraint(condition=Q(source__in=list(TagSource)), name="user_tag_source_known"),
+            models.CheckConstraint(
+                condition=Q(name__in=list(SCHEMA)),
+                name="user_tag_name_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(source__in=list(TagSource)),
+                name="user_tag_source_known",
+            ),
         ]
-        indexes: ClassVar = [models.Index(fields=["is_demo"], condition=Q(is_demo=True), name="user_tags_demo")]
+        indexes: ClassVar = [
+            models.Index(
+                fields=["is_demo"],
+                condition=Q(is_demo=True),
+                name="user_tags_demo",
+            )
+        ]
 
     def mask(self) -> None:
         """Mask nothing: values are words of a closed list."""
@@ -113,7 +129,10 @@ class UserTagEvent(models.Model):
     class Meta:
         db_table = "user_tag_events"
         constraints: ClassVar = [
-            models.CheckConstraint(condition=Q(name__in=list(SCHEMA)), name="user_tag_event_name_known"),
+            models.CheckConstraint(
+                condition=Q(name__in=list(SCHEMA)),
+                name="user_tag_event_name_known",
+            ),
             models.CheckConstraint(
                 condition=Q(kind__in=("set", "cleared", "withdrawn", "outranked", "confirmed")),
                 name="user_tag_event_kind_known",
@@ -121,7 +140,11 @@ class UserTagEvent(models.Model):
         ]
         indexes: ClassVar = [
             models.Index(fields=["owner", "name", "-id"], name="user_tag_events_of"),
-            models.Index(fields=["is_demo"], condition=Q(is_demo=True), name="user_tag_events_demo"),
+            models.Index(
+                fields=["is_demo"],
+                condition=Q(is_demo=True),
+                name="user_tag_events_demo",
+            ),
         ]
 
 

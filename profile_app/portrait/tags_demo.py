@@ -27,7 +27,13 @@ class TagsPart(DemoPart[DemoTag]):
         if UserTagEvent.objects.for_owner(owner).filter(name=row.name, is_demo=False).exists():
             return
         change = set_tag(
-            owner=owner, name=row.name, value=row.value, source=row.source, actor=load.actor, now=load.now, is_demo=True
+            owner=owner,
+            name=row.name,
+            value=row.value,
+            source=row.source,
+            actor=load.actor,
+            now=load.now,
+            is_demo=True,
         )
         actor = f"user:{owner.pk}" if row.source is TagSource.USER else "job:profile.rebuild_tags"
         UserTagEvent.objects.filter(pk=change.event_id).update(actor=actor, at=load.ago(row.hours_ago))

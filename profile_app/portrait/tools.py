@@ -35,18 +35,39 @@ class SearchArgs(Strict):
     limit: Annotated[int, Field(ge=1, le=200, description="How many, best match first.")] = 10
 
 
-def personalization_snapshot(principal: Principal, args: SnapshotArgs, *, reasoning: str) -> dict[str, Any]:
+def personalization_snapshot(
+    principal: Principal,
+    args: SnapshotArgs,
+    *,
+    reasoning: str,
+) -> dict[str, Any]:
     """Return the portrait of the owner, without what they keep out of prompts."""
     return agent_record(principal.owner, reader=principal.owner)
 
 
-def search_conversation_memory(principal: Principal, args: SearchArgs, *, reasoning: str) -> dict[str, Any]:
+def search_conversation_memory(
+    principal: Principal,
+    args: SearchArgs,
+    *,
+    reasoning: str,
+) -> dict[str, Any]:
     """Return the personalization memories and settled facts that a query finds, best match first."""
     owner = principal.owner
     if hides_memories(owner):
         return {"items": [], "notes": [HIDDEN_NOTE]}
-    found = search_memories(owner=owner, query=args.query, limit=args.limit, is_personal=True)
+    found = search_memories(
+        owner=owner,
+        query=args.query,
+        limit=args.limit,
+        is_personal=True,
+    )
     ids = [hit.id for hit in found.hits]
-    log_search(principal=principal, owner=owner, query=args.query, ids=ids, now=timezone.now())
+    log_search(
+        principal=principal,
+        owner=owner,
+        query=args.query,
+        ids=ids,
+        now=timezone.now(),
+    )
     items = hit_records(found.hits, reader=owner)
     return {"items": items, "notes": [note_text(note) for note in found.notes]}

@@ -95,43 +95,102 @@ class TurnRecorded(Schema):
     sequence: int
 
 
-@router.post("/sessions", "Start a session and freeze its prompt", Act.PROMPT_READ, {201: Data[SessionStarted]})
+@router.post(
+    "/sessions",
+    "Start a session and freeze its prompt",
+    Act.PROMPT_READ,
+    {201: Data[SessionStarted]},
+)
 def start(request: PageRequest, payload: Body[NewSession | None] = None) -> Status[dict[str, Any]]:
     """Begin a session and freeze its prompt."""
     principal = request.principal
     asked = payload or NewSession()
     snapshot = start_session(
-        owner=principal.owner, title=asked.title, max_tier=asked.max_tier, actor=principal.actor, now=timezone.now()
+        owner=principal.owner,
+        title=asked.title,
+        max_tier=asked.max_tier,
+        actor=principal.actor,
+        now=timezone.now(),
     )
     session = snapshot.session
     return Status(
-        201, {"data": {"id": session.pk, "created_at": session.created_at, "warnings": list(snapshot.warnings)}}
+        201,
+        {
+            "data": {
+                "id": session.pk,
+                "created_at": session.created_at,
+                "warnings": list(snapshot.warnings),
+            }
+        },
     )
 
 
-@router.get("/sessions", "List sessions", Act.PROMPT_READ, Data[Items[SessionOut]])
+@router.get(
+    "/sessions",
+    "List sessions",
+    Act.PROMPT_READ,
+    Data[Items[SessionOut]],
+)
 def list_(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
     """List sessions, newest first."""
     principal = request.principal
     owner = principal.reads(Act.PROMPT_READ, query.owner)
-    page = paginate(list_sessions(owner=owner), NEWEST, cursor=query.cursor, limit=query.limit, scope="v1/sessions")
-    log_access(principal=principal, owner_ids=[row.owner_id for row in page.items], kind="prompt", now=timezone.now())
+    page = paginate(
+        list_sessions(owner=owner),
+        NEWEST,
+        cursor=query.cursor,
+        limit=query.limit,
+        scope="v1/sessions",
+    )
+    log_access(
+        principal=principal,
+        owner_ids=[row.owner_id for row in page.items],
+        kind="prompt",
+        now=timezone.now(),
+    )
     items = [session_record(row, reader=principal.owner) for row in page.items]
     return {"data": {"items": items, "next_cursor": page.next_cursor}}
 
 
-@router.get("/sessions/{session_id}/prompt", "Read the prompt of a session", Act.PROMPT_READ, Data[PromptOut])
-def read_prompt(request: PageRequest, session_id: str, query: Query[OwnerQuery]) -> dict[str, Any]:
+@router.get(
+    "/sessions/{session_id}/prompt",
+    "Read the prompt of a session",
+    Act.PROMPT_READ,
+    Data[PromptOut],
+)
+def read_prompt(
+    request: PageRequest,
+    session_id: str,
+    query: Query[OwnerQuery],
+) -> dict[str, Any]:
     """Read a session's prompt: the same bytes until it ends, then 410."""
     principal = request.principal
-    snapshot = get_frozen_prompt(owner=principal.reads(Act.PROMPT_READ, query.owner), session_id=session_id)
+    snapshot = get_frozen_prompt(
+        owner=principal.reads(Act.PROMPT_READ, query.owner),
+        session_id=session_id,
+    )
     owner_id, prompt = snapshot.session.owner_id, snapshot.prompt
-    log_opened(principal, owner_id, kind="prompt", object_id=session_id, now=timezone.now())
+    log_opened(
+        principal,
+        owner_id,
+        kind="prompt",
+        object_id=session_id,
+        now=timezone.now(),
+    )
     return {"data": prompt if owner_id == principal.owner.pk else masked_prompt(prompt)}
 
 
-@router.post("/sessions/{session_id}/turns", "Record a turn of a session", Act.TURN_WRITE, {202: Data[TurnRecorded]})
-def add_turn(request: PageRequest, session_id: str, payload: TurnIn) -> Status[dict[str, Any]]:
+@router.post(
+    "/sessions/{session_id}/turns",
+    "Record a turn of a session",
+    Act.TURN_WRITE,
+    {202: Data[TurnRecorded]},
+)
+def add_turn(
+    request: PageRequest,
+    session_id: str,
+    payload: TurnIn,
+) -> Status[dict[str, Any]]:
     """Record what was said."""
     turn = NewTurn(
         user_message=payload.user_message,
@@ -141,16 +200,30 @@ def add_turn(request: PageRequest, session_id: str, payload: TurnIn) -> Status[d
     )
     principal = request.principal
     stored = record_turn(
-        owner=principal.owner, session_id=session_id, turn=turn, actor=principal.actor, now=timezone.now()
+        owner=principal.owner,
+        session_id=session_id,
+        turn=turn,
+        actor=principal.actor,
+        now=timezone.now(),
     )
     return Status(202, {"data": stored})
 
 
-@router.post("/sessions/{session_id}/end", "End a session and wipe its prompt", Act.PROMPT_READ, Data[SessionOut])
+@router.post(
+    "/sessions/{session_id}/end",
+    "End a session and wipe its prompt",
+    Act.PROMPT_READ,
+    Data[SessionOut],
+)
 def end(request: PageRequest, session_id: str) -> dict[str, Any]:
     """End a session and wipe its prompt; ids, hashes and sizes stay."""
     principal = request.principal
-    session = end_session(owner=principal.owner, session_id=session_id, actor=principal.actor, now=timezone.now())
+    session = end_session(
+        owner=principal.owner,
+        session_id=session_id,
+        actor=principal.actor,
+        now=timezone.now(),
+    )
     return {"data": session_record(session, reader=principal.owner)}
 
 

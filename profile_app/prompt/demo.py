@@ -29,8 +29,18 @@ class SessionsPart(DemoPart[DemoSession]):
 
     def store(self, load: DemoLoad, owner: User, row: DemoSession) -> None:
         """Store a session with its frozen prompt and turns, then move it to its time."""
-        snapshot = start_session(owner=owner, title=row.title, actor=load.actor, now=load.now)
-        of_session = {"owner": owner, "session_id": snapshot.pk, "actor": load.actor, "now": load.now}
+        snapshot = start_session(
+            owner=owner,
+            title=row.title,
+            actor=load.actor,
+            now=load.now,
+        )
+        of_session = {
+            "owner": owner,
+            "session_id": snapshot.pk,
+            "actor": load.actor,
+            "now": load.now,
+        }
         began_at = last_at = load.ago(row.hours_ago)
         for turn in row.turns:
             last_at += BETWEEN_TURNS

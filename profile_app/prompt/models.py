@@ -29,7 +29,12 @@ class SessionSnapshot(models.Model):
     `warnings` says what was wrong with the folder when the session began; it is not stored.
     """
 
-    session = models.OneToOneField(Session, on_delete=models.CASCADE, primary_key=True, related_name="snapshot")
+    session = models.OneToOneField(
+        Session,
+        on_delete=models.CASCADE,
+        primary_key=True,
+        related_name="snapshot",
+    )
     prefix = models.TextField(blank=True)
     personalization = models.TextField(blank=True)
     memory_context = models.TextField(blank=True)
@@ -51,7 +56,8 @@ class SessionSnapshot(models.Model):
         db_table = "session_snapshots"
         constraints: ClassVar = [
             models.CheckConstraint(
-                condition=Q(wiped_at__isnull=True) | Q(**dict.fromkeys(TEXTS, "")), name="wiped_snapshot_is_empty"
+                condition=Q(wiped_at__isnull=True) | Q(**dict.fromkeys(TEXTS, "")),
+                name="wiped_snapshot_is_empty",
             )
         ]
 
@@ -73,7 +79,13 @@ class SessionSnapshot(models.Model):
             personalization=self.personalization,
             memory_context=self.memory_context,
             sections=tuple(
-                SectionRecord(**{**each, "block": BlockName(each["block"]), "name": SectionName(each["name"])})
+                SectionRecord(
+                    **{
+                        **each,
+                        "block": BlockName(each["block"]),
+                        "name": SectionName(each["name"]),
+                    }
+                )
                 for each in self.sections
             ),
             memory_ids=tuple(self.memory_ids),

@@ -51,15 +51,31 @@ def load_next_prompt(*, owner: User, now: datetime) -> Prompt:
     return assemble(load_texts(owner, switches, now=now), switches, now=now)
 
 
-def load_prompt(*, owner: User, now: datetime, tried: Mapping[str, bool] | None = None) -> Assembled:
+def load_prompt(
+    *,
+    owner: User,
+    now: datetime,
+    tried: Mapping[str, bool] | None = None,
+) -> Assembled:
     """Return the prompt of a session that begins now, and what it leaves out; `tried` flags instead of the owner's."""
     own = load_settings(owner.pk)
     used = {**own, **(tried or {})}
     texts = load_texts(owner, used, now=now)
     prompt = assemble(texts, used, now=now)
     is_hidden = not used[INCLUDE_MEMORIES]
-    left_out = count_left_out(owner=owner, carried=len(prompt.memory_ids), is_hidden=is_hidden, now=now)
-    return Assembled(prompt, left_out, used, own, costs_of(texts.portrait))
+    left_out = count_left_out(
+        owner=owner,
+        carried=len(prompt.memory_ids),
+        is_hidden=is_hidden,
+        now=now,
+    )
+    return Assembled(
+        prompt,
+        left_out,
+        used,
+        own,
+        costs_of(texts.portrait),
+    )
 
 
 @dataclass(frozen=True)
@@ -72,7 +88,12 @@ class PromptTexts:
     observations: Sequence[MemoryRow]
 
 
-def load_texts(owner: User, switches: Mapping[str, bool], *, now: datetime) -> PromptTexts:
+def load_texts(
+    owner: User,
+    switches: Mapping[str, bool],
+    *,
+    now: datetime,
+) -> PromptTexts:
     """Read what the owner wrote or is known by. With intent gating the core of it alone (S3)."""
     is_gated = settings.MINARA.chat_intent_gating_enabled
     files = load_prompt_files(owner=owner, today=today_of(owner, now))
@@ -95,7 +116,12 @@ def load_preferences(owner_id: int) -> list[PreferenceRow]:
     return [PreferenceRow(row.dimension, row.statement, row.is_hard) for row in rows]
 
 
-def assemble(texts: PromptTexts, switches: Mapping[str, bool], *, now: datetime) -> Prompt:
+def assemble(
+    texts: PromptTexts,
+    switches: Mapping[str, bool],
+    *,
+    now: datetime,
+) -> Prompt:
     """Return the prompt of these texts with the memories that go with them.
 
     A memory that says what a preference of its section says is carried by that line: no text is there twice.
@@ -103,7 +129,11 @@ def assemble(texts: PromptTexts, switches: Mapping[str, bool], *, now: datetime)
     files, stated = texts.files, {row.statement for row in texts.portrait.preferences}
     repeated = [row for row in texts.observations if row.category == Category.PREFERENCE and row.content in stated]
     prompt = assemble_prompt(
-        prefix=render_prefix(soul=files.soul, agents=files.agents, bootstrap=files.bootstrap),
+        prefix=render_prefix(
+            soul=files.soul,
+            agents=files.agents,
+            bootstrap=files.bootstrap,
+        ),
         personalization=render_personalization(texts.portrait, switches),
         memory=load_memory_block(
             owner=texts.owner,
@@ -112,7 +142,10 @@ def assemble(texts: PromptTexts, switches: Mapping[str, bool], *, now: datetime)
             as_of=now,
         ),
     )
-    return replace(prompt, memory_ids=(*prompt.memory_ids, *(row.id for row in repeated)))
+    return replace(
+        prompt,
+        memory_ids=(*prompt.memory_ids, *(row.id for row in repeated)),
+    )
 
 
 def masked_prompt(prompt: Prompt) -> Prompt:
@@ -162,6 +195,7 @@ def find_previous(snapshot: SessionSnapshot) -> SessionSnapshot | None:
     """Return the snapshot of the session that its owner began before this one."""
     session = snapshot.session
     earlier = SessionSnapshot.objects.filter(
-        session__owner_id=session.owner_id, session__created_at__lt=session.created_at
+        session__owner_id=session.owner_id,
+        session__created_at__lt=session.created_at,
     )
     return earlier.order_by("-session__created_at", "-session_id").first()

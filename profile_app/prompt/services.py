@@ -19,7 +19,14 @@ from profile_app.workspace.services.sync import sync_workspace
 RETIRED_PER_RUN = 1_000
 
 
-def start_session(*, owner: User, title: str, actor: str, now: datetime, max_tier: int = USUAL_TIER) -> SessionSnapshot:
+def start_session(
+    *,
+    owner: User,
+    title: str,
+    actor: str,
+    now: datetime,
+    max_tier: int = USUAL_TIER,
+) -> SessionSnapshot:
     """Begin a session and freeze its prompt: whatever is written later waits for the next. Raises Invalid.
 
     What an editor changed in the owner's folder is read first; what is wrong with it stops nothing. One session alone
@@ -34,7 +41,13 @@ def start_session(*, owner: User, title: str, actor: str, now: datetime, max_tie
         if assembled.prompt.has_bootstrap:
             claim_bootstrap(owner=owner, now=now)
         prompt = assembled.prompt
-        session = conversations.start_session(owner_id=owner.pk, title=title, actor=actor, now=now, max_tier=max_tier)
+        session = conversations.start_session(
+            owner_id=owner.pk,
+            title=title,
+            actor=actor,
+            now=now,
+            max_tier=max_tier,
+        )
         snapshot: SessionSnapshot = SessionSnapshot.objects.create(
             session=session,
             prefix=prompt.prefix,
@@ -54,10 +67,21 @@ def start_session(*, owner: User, title: str, actor: str, now: datetime, max_tie
     return snapshot
 
 
-def end_session(*, owner: Owner, session_id: str, actor: str, now: datetime) -> Session:
+def end_session(
+    *,
+    owner: Owner,
+    session_id: str,
+    actor: str,
+    now: datetime,
+) -> Session:
     """End a session and wipe its prompt at once; doing it twice changes nothing more. Raises NotFound."""
     with transaction.atomic():
-        session = conversations.end_session(owner=owner, session_id=session_id, actor=actor, now=now)
+        session = conversations.end_session(
+            owner=owner,
+            session_id=session_id,
+            actor=actor,
+            now=now,
+        )
         wipe_snapshot(session_id, now=now)
     return session
 
@@ -75,7 +99,9 @@ def retire_session(session_id: str, *, now: datetime) -> bool:
     """End one idle session and wipe its prompt; say whether it still was idle."""
     with transaction.atomic():
         is_ended = conversations.end_idle_session(
-            session_id=session_id, actor="job:prompt.retire_idle_snapshots", now=now
+            session_id=session_id,
+            actor="job:prompt.retire_idle_snapshots",
+            now=now,
         )
         if is_ended:
             wipe_snapshot(session_id, now=now)

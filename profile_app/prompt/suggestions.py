@@ -37,7 +37,14 @@ class Suggested:
     items: Sequence[dict[str, Any]] = ()
 
 
-def load_suggestions(*, session: Session, message: str, reader: User, actor: str, now: datetime) -> dict[str, Any]:
+def load_suggestions(
+    *,
+    session: Session,
+    message: str,
+    reader: User,
+    actor: str,
+    now: datetime,
+) -> dict[str, Any]:
     """Return what an agent may read before it answers a message, as the API answers it.
 
     Of the session's own agent it is kept in the log what was offered, and that a turn is in flight until it is
@@ -59,8 +66,18 @@ def suggest_tags(*, session: Session, message: str) -> Suggested:
         return Suggested()
     is_on = load_profile(session.owner_id).include_tags
     tags = only_tags(prompt_tags(session.owner_id), CORE_TAGS, are_left_out=True) if is_on else []
-    needed = only_tags(tags, choose_tags(message, [tag.name for tag in tags], owner_id=session.owner_id))
-    items = [{"name": tag.name, "value": tag.value, "source": tag.source} for tag in needed]
+    needed = only_tags(
+        tags,
+        choose_tags(message, [tag.name for tag in tags], owner_id=session.owner_id),
+    )
+    items = [
+        {
+            "name": tag.name,
+            "value": tag.value,
+            "source": tag.source,
+        }
+        for tag in needed
+    ]
     return Suggested(render_turn_tags(needed), items)
 
 
@@ -71,17 +88,38 @@ def suggest_methodologies(*, session: Session, message: str) -> Suggested:
     """
     entities = extract_finance_entities(message)
     classes = (classify(entity.key) for entity in entities if entity.kind is EntityKind.TICKER)
-    rows = list_injected({each for each in classes if each}, owner=session.owner, limit=MAX_METHODOLOGIES)
+    rows = list_injected(
+        {each for each in classes if each},
+        owner=session.owner,
+        limit=MAX_METHODOLOGIES,
+    )
     used = {tool for row in rows for phase in row.phases or [] for tool in phase["tools_used"]}
     tiers = load_tool_marks(owner_id=session.owner_id).tiers if used else {}
     above = {tool for tool in used if tiers.get(tool, 0) > session.max_tier}
-    return Suggested(render_block(rows, above_tier=above), [record_of(row, tiers, above) for row in rows])
+    return Suggested(
+        render_block(rows, above_tier=above),
+        [record_of(row, tiers, above) for row in rows],
+    )
 
 
-def record_of(row: Methodology, tiers: Mapping[str, int], above: Collection[str]) -> dict[str, Any]:
+def record_of(
+    row: Methodology,
+    tiers: Mapping[str, int],
+    above: Collection[str],
+) -> dict[str, Any]:
     """Return a methodology as the API answers it; each phase says of its tools what is known of their tiers."""
     phases = [
-        phase | {"tools": [{"name": t, "tier": tiers.get(t), "above_tier": t in above} for t in phase["tools_used"]]}
+        phase
+        | {
+            "tools": [
+                {
+                    "name": t,
+                    "tier": tiers.get(t),
+                    "above_tier": t in above,
+                }
+                for t in phase["tools_used"]
+            ]
+        }
         for phase in row.phases or []
     ]
     return methodology_record(row) | {"phases": phases or None}

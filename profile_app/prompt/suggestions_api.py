@@ -113,12 +113,29 @@ class SuggestionsOut(Schema):
     Act.SUGGESTIONS_READ,
     Data[SuggestionsOut],
 )
-def read(request: PageRequest, session_id: str, query: Query[SuggestionsQuery]) -> dict[str, Any]:
+def read(
+    request: PageRequest,
+    session_id: str,
+    query: Query[SuggestionsQuery],
+) -> dict[str, Any]:
     """Read what may help with a message. Suggestions allow nothing that the session does not allow."""
     principal = request.principal
-    session = get_session(owner=principal.reads(Act.SUGGESTIONS_READ, query.owner), session_id=session_id)
-    log_opened(principal, session.owner_id, kind="prompt", object_id=session_id, now=timezone.now())
+    session = get_session(
+        owner=principal.reads(Act.SUGGESTIONS_READ, query.owner),
+        session_id=session_id,
+    )
+    log_opened(
+        principal,
+        session.owner_id,
+        kind="prompt",
+        object_id=session_id,
+        now=timezone.now(),
+    )
     suggested = load_suggestions(
-        session=session, message=query.message, reader=principal.owner, actor=principal.actor, now=timezone.now()
+        session=session,
+        message=query.message,
+        reader=principal.owner,
+        actor=principal.actor,
+        now=timezone.now(),
     )
     return {"data": suggested}

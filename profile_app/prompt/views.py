@@ -79,7 +79,11 @@ def prompt_page(request: PageRequest) -> HttpResponse:
     reading = read_url(request)
     record_access(request, reading)
     shown = now_context(reading) if reading.snapshot is None else session_context(reading, reading.snapshot)
-    return render_page(request, "profile_app/prompt/page.html", {**frame_context(request, reading), **shown})
+    return render_page(
+        request,
+        "profile_app/prompt/page.html",
+        {**frame_context(request, reading), **shown},
+    )
 
 
 @page(Act.PROMPT_READ)
@@ -88,7 +92,11 @@ def prompt_text(request: PageRequest) -> HttpResponse:
     reading = read_url(request)
     record_access(request, reading)
     if reading.show is Show.NOW or reading.snapshot is None:
-        prompt = load_prompt(owner=reading.owner, now=timezone.now(), tried=reading.tried).prompt
+        prompt = load_prompt(
+            owner=reading.owner,
+            now=timezone.now(),
+            tried=reading.tried,
+        ).prompt
     else:
         prompt = get_frozen_prompt(owner=reading.owner, session_id=reading.snapshot.pk).prompt
     return HttpResponse(reading.shown(prompt).text, content_type="text/plain; charset=utf-8")
@@ -111,7 +119,13 @@ def read_url(request: PageRequest) -> Reading:
 def record_access(request: PageRequest, reading: Reading) -> None:
     """Keep that an operator looked at somebody else's prompt."""
     object_id = reading.snapshot.pk if reading.snapshot and reading.show is not Show.NOW else ""
-    log_opened(request.principal, reading.owner.pk, kind="prompt", object_id=object_id, now=timezone.now())
+    log_opened(
+        request.principal,
+        reading.owner.pk,
+        kind="prompt",
+        object_id=object_id,
+        now=timezone.now(),
+    )
 
 
 def frame_context(request: PageRequest, reading: Reading) -> dict[str, Any]:
@@ -156,13 +170,21 @@ def frozen_context(reading: Reading, snapshot: SessionSnapshot) -> dict[str, Any
     """Return what a session was given; once wiped, its sizes and hash without the text."""
     shown = prompt_context(snapshot.prompt, snapshot.what_was_left_out, reading)
     if snapshot.is_wiped:
-        shown |= {"parts": [], "sha256": snapshot.sha256, "size_bytes": snapshot.size_bytes}
+        shown |= {
+            "parts": [],
+            "sha256": snapshot.sha256,
+            "size_bytes": snapshot.size_bytes,
+        }
     return shown
 
 
 def now_context(reading: Reading) -> dict[str, Any]:
     """Return what a session would be given now, with the switches that can be tried. It claims nothing."""
-    assembled = load_prompt(owner=reading.owner, now=timezone.now(), tried=reading.tried)
+    assembled = load_prompt(
+        owner=reading.owner,
+        now=timezone.now(),
+        tried=reading.tried,
+    )
     return {
         **prompt_context(assembled.prompt, assembled.left_out, reading),
         "switches": shape_switches(assembled.switches, assembled.costs),
@@ -170,10 +192,17 @@ def now_context(reading: Reading) -> dict[str, Any]:
     }
 
 
-def prompt_context(prompt: Prompt, left_out: Iterable[LeftOut], reading: Reading) -> dict[str, Any]:
+def prompt_context(
+    prompt: Prompt,
+    left_out: Iterable[LeftOut],
+    reading: Reading,
+) -> dict[str, Any]:
     """Return a prompt section by section, what it costs and why, and what it leaves out."""
     return {
-        "parts": parts_of(reading.shown(prompt), find_hard_constraints(prompt.memory_ids, owner=reading.owner)),
+        "parts": parts_of(
+            reading.shown(prompt),
+            find_hard_constraints(prompt.memory_ids, owner=reading.owner),
+        ),
         "groups": part_groups(prompt, is_own=reading.is_own),
         "has_rows": any(section.rows for section in prompt.sections),
         "defused": count_defused(prompt),

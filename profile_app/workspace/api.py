@@ -80,11 +80,26 @@ class FileHeld(Schema):
     held: HeldOut
 
 
-@router.get("/workspace", summary="List agent files", auth=allow(Act.WORKSPACE_READ), response=Data[FileList])
+@router.get(
+    "/workspace",
+    summary="List agent files",
+    auth=allow(Act.WORKSPACE_READ),
+    response=Data[FileList],
+)
 def list_(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
     """List the files by name, daily notes too."""
-    owner = open_files(principal=request.principal, owner_name=query.owner, now=timezone.now())
-    page = paginate(list_present(owner), BY_NAME, cursor=query.cursor, limit=query.limit, scope="v1/workspace")
+    owner = open_files(
+        principal=request.principal,
+        owner_name=query.owner,
+        now=timezone.now(),
+    )
+    page = paginate(
+        list_present(owner),
+        BY_NAME,
+        cursor=query.cursor,
+        limit=query.limit,
+        scope="v1/workspace",
+    )
     return {
         "data": {
             "items": [row_record(row) for row in page.items],
@@ -101,10 +116,20 @@ def list_(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
     response=Data[FileOut],
     exclude_none=True,
 )
-def read(request: PageRequest, response: HttpResponse, file_name: str, query: Query[OwnerQuery]) -> dict[str, Any]:
+def read(
+    request: PageRequest,
+    response: HttpResponse,
+    file_name: str,
+    query: Query[OwnerQuery],
+) -> dict[str, Any]:
     """Read one file; `held` is there while another text of it waits for its owner."""
     name = file_name if placement_of(file_name) else ""
-    owner = open_files(principal=request.principal, owner_name=query.owner, name=name, now=timezone.now())
+    owner = open_files(
+        principal=request.principal,
+        owner_name=query.owner,
+        name=name,
+        now=timezone.now(),
+    )
     document = find_document(owner=owner, kind=WORKSPACE_FILE, name=name) if name else None
     if document is None or not (document.version or document.held_at):
         raise NotFound(unknown_name_label())
@@ -121,7 +146,12 @@ def read(request: PageRequest, response: HttpResponse, file_name: str, query: Qu
     response={200: Data[FileOut], 202: FileHeld},
     exclude_none=True,
 )
-def put(request: PageRequest, response: HttpResponse, file_name: str, payload: NewText) -> Status[dict[str, Any]]:
+def put(
+    request: PageRequest,
+    response: HttpResponse,
+    file_name: str,
+    payload: NewText,
+) -> Status[dict[str, Any]]:
     """Replace the text of a file; 202 says that it waits for its owner, as SOUL.md and AGENTS.md always do.
 
     With `If-Match` a stale version is 409 and changes nothing. The section ## Schedule of HEARTBEAT.md is kept.

@@ -22,9 +22,20 @@ class FileForm(forms.Form):
     content = FileText(
         label=_("Text"),
         strip=False,
-        widget=forms.Textarea({"rows": 18, "spellcheck": "true", "class": "mono", "data-draft-text": ""}),
+        widget=forms.Textarea(
+            {
+                "rows": 18,
+                "spellcheck": "true",
+                "class": "mono",
+                "data-draft-text": "",
+            }
+        ),
     )
-    version = forms.IntegerField(min_value=0, max_value=2**31 - 1, widget=forms.HiddenInput)
+    version = forms.IntegerField(
+        min_value=0,
+        max_value=2**31 - 1,
+        widget=forms.HiddenInput,
+    )
 
     def __init__(self, name: str, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -40,14 +51,25 @@ class FileForm(forms.Form):
 class NoteForm(forms.Form):
     """The day of a note."""
 
-    day = forms.DateField(label=_("Day"), widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"))
+    day = forms.DateField(
+        label=_("Day"),
+        widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
+    )
 
 
 class LinesForm(forms.Form):
     """Lines to add to MEMORY.md, out of those that it lacks, with the version that they were compared with."""
 
-    version = forms.IntegerField(min_value=0, max_value=2**31 - 1, widget=forms.HiddenInput)
-    lines = forms.MultipleChoiceField(label=_("Lines to add"), required=False, widget=forms.CheckboxSelectMultiple)
+    version = forms.IntegerField(
+        min_value=0,
+        max_value=2**31 - 1,
+        widget=forms.HiddenInput,
+    )
+    lines = forms.MultipleChoiceField(
+        label=_("Lines to add"),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+    )
 
     def __init__(self, missing: list[str], *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

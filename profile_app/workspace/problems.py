@@ -32,7 +32,14 @@ DETAILS = {
 def described(problems: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
     """Return stored problems in the language of who asks: `{name, code, detail}`; unknown codes are left out."""
     known = [(each["name"], ProblemCode(each["code"])) for each in problems if each["code"] in list(ProblemCode)]
-    return [{"name": name, "code": str(code), "detail": detail_of(code)} for name, code in known]
+    return [
+        {
+            "name": name,
+            "code": str(code),
+            "detail": detail_of(code),
+        }
+        for name, code in known
+    ]
 
 
 def detail_of(code: ProblemCode) -> str:

@@ -62,16 +62,29 @@ class PromptFiles:
 
 def load_prompt_files(*, owner: User, today: date) -> PromptFiles:
     """Return the texts in force that the guard accepts, with the newest notes of no later day. One query."""
-    texts = accepted_texts(WORKSPACE_FILE, FILES_AND_NOTES.ask(owner_id=owner.pk, newest_note=note_name(today)))
+    texts = accepted_texts(
+        WORKSPACE_FILE,
+        FILES_AND_NOTES.ask(owner_id=owner.pk, newest_note=note_name(today)),
+    )
     soul, agents, bootstrap, user, memory = (texts.pop(name, "") for name in PROMPT_FILES)
-    return PromptFiles(soul, agents, bootstrap, user, memory, notes=tuple(sorted(texts.items(), reverse=True)))
+    return PromptFiles(
+        soul,
+        agents,
+        bootstrap,
+        user,
+        memory,
+        notes=tuple(sorted(texts.items(), reverse=True)),
+    )
 
 
 def files_and_notes() -> "list[QuerySet[Any, Any]]":
     """Return the files that prompts carry, and the newest notes until a day."""
     filled = Document.objects.filter(owner_id=OWNER_ID, kind=WORKSPACE_FILE).exclude(content="")
     rows = filled.values_list(*DocumentText._fields)
-    notes = rows.filter(name__startswith=f"{MEMORY_FOLDER}/", name__lte=Parameter("newest_note", CharField()))
+    notes = rows.filter(
+        name__startswith=f"{MEMORY_FOLDER}/",
+        name__lte=Parameter("newest_note", CharField()),
+    )
     return [rows.filter(name__in=PROMPT_FILES), notes.order_by("-name")[:MAX_NOTES_IN_PROMPT]]
 
 
@@ -80,7 +93,11 @@ FILES_AND_NOTES = Prepared(DocumentText, files_and_notes)
 
 def load_identity(owner: User) -> AgentIdentity:
     """Return who the agent of an owner says it is. One query."""
-    texts = load_texts_in_force(owner=owner, kind=WORKSPACE_FILE, names=[FileName.IDENTITY])
+    texts = load_texts_in_force(
+        owner=owner,
+        kind=WORKSPACE_FILE,
+        names=[FileName.IDENTITY],
+    )
     return parse_identity(texts.get(FileName.IDENTITY, ""))
 
 
@@ -120,7 +137,10 @@ def is_here(workspace: Workspace, owner: User) -> bool:
 
 def find_workspace(owner: User) -> Workspace | None:
     """Return the folder that an owner has on this machine, None without one."""
-    return next((row for row in list_workspaces(owner)[:1] if is_here(row, owner)), None)
+    return next(
+        (row for row in list_workspaces(owner)[:1] if is_here(row, owner)),
+        None,
+    )
 
 
 def load_problems(owner: User) -> list[dict[str, str]]:

@@ -14,7 +14,12 @@ from tests.kit.racers import in_processes
 
 def post_from_five() -> str:
     """Let five processes send the same call ten times each, all at once; return what each call answered."""
-    key = create_key(user=make_user("ana"), scopes=[Scope.MEMORY_WRITE], now=timezone.now(), actor="test").text
+    key = create_key(
+        user=make_user("ana"),
+        scopes=[Scope.MEMORY_WRITE],
+        now=timezone.now(),
+        actor="test",
+    ).text
     return json.dumps([each for found in in_processes(*[(post_often, key, 10)] * 5) for each in found])
 
 

@@ -39,7 +39,12 @@ class TestRequire:
 
     def test_names_the_missing_scope(self):
         with pytest.raises(Refused, match="memory:write") as caught:
-            Principal(User(pk=1), Role.USER, frozenset({Scope.MEMORY_READ}), "abcdefgh").require(Act.MEMORY_WRITE)
+            Principal(
+                User(pk=1),
+                Role.USER,
+                frozenset({Scope.MEMORY_READ}),
+                "abcdefgh",
+            ).require(Act.MEMORY_WRITE)
         assert caught.value.problem_code == "missing_scope"
 
     def test_names_the_role(self):

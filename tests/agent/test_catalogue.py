@@ -52,7 +52,12 @@ def test_refuses_what_is_no_tool_and_what_is_no_argument(agent):
 
 @table("content", [" ", "x" * 4_001, "a\0b"])
 def test_names_the_argument_that_is_wrong_as_the_definition_does(ana, content):
-    writer = Principal(user=ana, role=Role.USER, scopes=frozenset({Scope.MEMORY_WRITE}), key_prefix="abcdefgh")
+    writer = Principal(
+        user=ana,
+        role=Role.USER,
+        scopes=frozenset({Scope.MEMORY_WRITE}),
+        key_prefix="abcdefgh",
+    )
     with pytest.raises(Invalid) as refusal:
         call_tool(writer, "memory_write", {"category": "lesson", "content": content})
     assert [each.field for each in refusal.value.errors] == ["content"]

@@ -21,7 +21,11 @@ pytestmark = pytest.mark.django_db
 
 def observed(owner: Any, content: str = "SOL funding is negative") -> Memory:
     """Store what an agent recorded: its owner cannot edit it."""
-    draft = Draft(category=Category.OBSERVATION, content=content, provenance=Provenance(Source.AGENT_RECORDED, "test"))
+    draft = Draft(
+        category=Category.OBSERVATION,
+        content=content,
+        provenance=Provenance(Source.AGENT_RECORDED, "test"),
+    )
     return write_memory(owner_id=owner.pk, draft=draft, now=NOON)
 
 
@@ -36,7 +40,13 @@ class TestWrite:
         item = agent.item(agent.write("I trade BTC only"))
         assert (item["category"], item["source"], item["state"]) == ("personalization", "user_manual", "live")
         assert (item["version"], item["fact_type"], item["tickers"]) == (1, None, [])
-        item = agent.item(agent.write("  Stop below 3% \n", fact_type="constraint.hard", tickers=["btc", "EUR/USD"]))
+        item = agent.item(
+            agent.write(
+                "  Stop below 3% \n",
+                fact_type="constraint.hard",
+                tickers=["btc", "EUR/USD"],
+            )
+        )
         assert (item["fact_type"], item["tickers"]) == ("constraint.hard", ["BTC", "EUR/USD"])
         assert item["content"] == "Stop below 3%"
 
@@ -56,7 +66,11 @@ class TestWrite:
         assert_problem(agent.post("/v1/memory", {"statement": "a", "tickers": tickers}), 422, "invalid")
 
     def test_sends_every_field_to_an_honest_error(self, agent: Agent) -> None:
-        problem = assert_problem(agent.post("/v1/memory", {"tickers": "BTC", "__proto__": {}}), 422, "invalid")
+        problem = assert_problem(
+            agent.post("/v1/memory", {"tickers": "BTC", "__proto__": {}}),
+            422,
+            "invalid",
+        )
         assert {error["field"] for error in problem["errors"]} == {"statement", "tickers", "__proto__"}
 
     @table("body", [b"", b"[]", b'"text"', b"7"])
@@ -104,7 +118,11 @@ class TestList:
 
     @pytest.mark.database
     def test_says_whose_word_each_is_wherever_it_is_read(
-        self, agent: Agent, ana: Any, olga: Any, django_assert_max_num_queries: Any
+        self,
+        agent: Agent,
+        ana: Any,
+        olga: Any,
+        django_assert_max_num_queries: Any,
     ) -> None:
         """A person by the name of the account, a key by its label, an import by its file, a job by its name."""
         ApiKey.objects.update(label="Hermes")
@@ -132,7 +150,12 @@ class TestList:
         }
         with django_assert_max_num_queries(12):
             listed = agent.get("/v1/memory").json()["data"]["items"]
-        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "memory_read", "arguments": {}}}
+        call = {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "tools/call",
+            "params": {"name": "memory_read", "arguments": {}},
+        }
         over_mcp = agent.post("/mcp", call, Accept="application/json, text/event-stream").json()["result"]
         for items in (
             listed,
@@ -176,7 +199,11 @@ class TestRead:
     def test_tells_why_each_version_was_written(self, agent: Agent, ana: Any) -> None:
         memory_id, principal = agent.write("one"), browser(ana)
         edit_memory(
-            principal=principal, memory_id=memory_id, changes=Changes(content="two"), now=NOON, reason="too tight"
+            principal=principal,
+            memory_id=memory_id,
+            changes=Changes(content="two"),
+            now=NOON,
+            reason="too tight",
         )
         revert_memory(principal=principal, memory_id=memory_id, version=1, now=NOON)
         items = agent.get(f"/v1/memory/{memory_id}/history").json()["data"]["items"]
@@ -211,14 +238,21 @@ class TestEdit:
     def test_of_a_stale_version_is_409_with_the_current_row(self, agent: Agent) -> None:
         memory_id = agent.write("one")
         agent.patch(f"/v1/memory/{memory_id}", {"statement": "two"}, If_Match='"1"')
-        problem = assert_problem(agent.patch(f"/v1/memory/{memory_id}", {"statement": "three"}, If_Match='"1"'), 409)
+        problem = assert_problem(
+            agent.patch(f"/v1/memory/{memory_id}", {"statement": "three"}, If_Match='"1"'),
+            409,
+        )
         assert problem["current"] == agent.item(memory_id)
         assert problem["current"]["content"] == "two"
 
     @table("header", ["x", '"', '"1', "-1", "1.0", '"99999999999999999999"', "'1'", "\u00b2", '"1", "2"'])
     def test_refuses_an_if_match_that_names_no_version(self, agent: Agent, header: str) -> None:
         memory_id = agent.write("one")
-        assert_problem(agent.patch(f"/v1/memory/{memory_id}", {"statement": "two"}, If_Match=header), 400, "malformed")
+        assert_problem(
+            agent.patch(f"/v1/memory/{memory_id}", {"statement": "two"}, If_Match=header),
+            400,
+            "malformed",
+        )
         assert agent.item(memory_id)["content"] == "one"
 
     def test_of_what_the_owner_did_not_type_is_refused(self, agent: Agent, ana: Any) -> None:

@@ -64,7 +64,10 @@ def test_takes_a_list_and_counts_what_was_new(agent: Agent) -> None:
 
 @pytest.mark.database
 def test_a_users_price_counts_for_that_owner_and_an_operators_for_everybody(
-    agent: Agent, ana: Any, ben: Any, olga: Any
+    agent: Agent,
+    ana: Any,
+    ben: Any,
+    olga: Any,
 ) -> None:
     accepted(agent.post("/v1/prices", PRICE))
     operator = Agent(key_of(olga, AGENT_SCOPES | {Scope.OPERATOR}))
@@ -115,7 +118,10 @@ def test_refuses_a_wrong_price_and_names_the_field(agent: Agent, change: dict[st
 
 @table("name", ["symbol", "price", "ts"])
 def test_every_field_is_needed(agent: Agent, name: str) -> None:
-    problem = assert_problem(agent.post("/v1/prices", {key: value for key, value in PRICE.items() if key != name}), 422)
+    problem = assert_problem(
+        agent.post("/v1/prices", {key: value for key, value in PRICE.items() if key != name}),
+        422,
+    )
     assert [each["field"] for each in problem["errors"]] == [f"0.{name}"]
 
 

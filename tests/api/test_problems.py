@@ -56,7 +56,11 @@ class TestMethods:
         ],
     )
     def test_another_method_is_405_and_names_the_right_ones(
-        self, agent: Agent, method: str, path: str, allowed: set[str]
+        self,
+        agent: Agent,
+        method: str,
+        path: str,
+        allowed: set[str],
     ) -> None:
         answer = agent.send(method, path)
         assert_problem(answer, 405, "method_not_allowed")

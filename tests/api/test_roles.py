@@ -46,7 +46,10 @@ def test_records_reads_and_lists_a_decision(agent: Agent) -> None:
 
 
 def test_a_held_decision_answers_202_and_shows_no_agent_its_words(agent: Agent) -> None:
-    answer = agent.post("/v1/role-memory", {**CALL, "decision": ORDERS, "inputs": {**CALL["inputs"], "why": ORDERS}})
+    answer = agent.post(
+        "/v1/role-memory",
+        {**CALL, "decision": ORDERS, "inputs": {**CALL["inputs"], "why": ORDERS}},
+    )
     assert answer.status_code == 202
     data = answer.json()["data"]
     assert (data["held"]["reason"], data["held"]["span"][0]) == ("injection", 0)
@@ -146,7 +149,11 @@ def test_refuses_what_is_no_outcome(agent: Agent, ana: Any, body: dict[str, Any]
 
 
 def test_no_probe_is_overruled(agent: Agent, ana: Any) -> None:
-    assert_problem(agent.post(f"/v1/role-memory/{make_row(ana).pk}/outcome", {"correct": True}), 409, "not_manual")
+    assert_problem(
+        agent.post(f"/v1/role-memory/{make_row(ana).pk}/outcome", {"correct": True}),
+        409,
+        "not_manual",
+    )
 
 
 def test_an_operator_reads_masked_words_of_others_and_leaves_a_trace(ana: Any, olga: Any) -> None:

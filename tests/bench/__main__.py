@@ -137,7 +137,12 @@ def main() -> None:
     print_table(figures)
     print(f"reference loop: {loop:.1f} ms for a million multiplications and additions")
     target = Path("bench-recall.json" if options.name == RECALL else "bench.json")
-    target.write_text(json.dumps({"reference_loop_ms": loop, "small": options.small, "figures": figures}, indent=1))
+    target.write_text(
+        json.dumps(
+            {"reference_loop_ms": loop, "small": options.small, "figures": figures},
+            indent=1,
+        )
+    )
     if not options.small and any(figure["ok"] is False for figure in figures):
         sys.exit(1)
 

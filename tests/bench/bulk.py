@@ -58,7 +58,15 @@ def bring(path: Path, owner: User) -> tuple[list[Judgement], float]:
     """Import a file as the command does; return the verdicts and the seconds it took."""
     begun = time.perf_counter()
     bundle = open_bundle(path, Format.JSONL)
-    judged = list(run_import(owner=owner, bundle=bundle, apply=True, now=timezone.now(), actor="command:import"))
+    judged = list(
+        run_import(
+            owner=owner,
+            bundle=bundle,
+            apply=True,
+            now=timezone.now(),
+            actor="command:import",
+        )
+    )
     return judged, time.perf_counter() - begun
 
 

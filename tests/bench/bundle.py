@@ -65,11 +65,20 @@ def round_trip(scratch: Path, name: str, count: int) -> dict[str, Cost]:
     provenance = Provenance(Source.AGENT_RECORDED, "key:bench")
     texts = enumerate(make_texts(count))
     drafts = (Draft(Category.OBSERVATION, f"{text} #{name} {number}", provenance) for number, text in texts)
-    write_memories(owner_id=owner.pk, drafts=drafts, now=timezone.now(), actor="key:bench", tool_call="memory_import")
+    write_memories(
+        owner_id=owner.pk,
+        drafts=drafts,
+        now=timezone.now(),
+        actor="key:bench",
+        tool_call="memory_import",
+    )
     folder = scratch / name
     export = spend("memory", "export", "--sign", "--out", str(folder), "--user", owner.username)
     Memory.objects.for_owner(owner).delete()
-    costs = {"export": export, "import": spend("memory", "import", str(folder), "--apply", "--user", owner.username)}
+    costs = {
+        "export": export,
+        "import": spend("memory", "import", str(folder), "--apply", "--user", owner.username),
+    }
     stored = Memory.objects.for_owner(owner).filter(source=Source.AGENT_RECORDED, held_at=None)
     assert stored.count() == count
     return costs
@@ -77,7 +86,13 @@ def round_trip(scratch: Path, name: str, count: int) -> dict[str, Cost]:
 
 def make_owner(name: str) -> User:
     """Make somebody whose memories are measured."""
-    return create_user(username=name, role=Role.USER, password=None, now=timezone.now(), actor="command:bench")
+    return create_user(
+        username=name,
+        role=Role.USER,
+        password=None,
+        now=timezone.now(),
+        actor="command:bench",
+    )
 
 
 def spend(*arguments: str) -> Cost:

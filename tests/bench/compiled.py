@@ -28,7 +28,13 @@ def run(scratch: Path, *, small: bool = False) -> list[Figure]:
         Draft(Category(CATEGORIES[number % len(CATEGORIES)]), text, provenance, written_at=at)
         for number, (text, at) in enumerate(texts)
     )
-    write_memories(owner_id=owner.pk, drafts=drafts, now=timezone.now(), actor="bench", tool_call="memory_write")
+    write_memories(
+        owner_id=owner.pk,
+        drafts=drafts,
+        now=timezone.now(),
+        actor="bench",
+        tool_call="memory_write",
+    )
     asked, now = PageScope(owner, open_asset("BTC"), hard_constraints=True), timezone.now()
 
     def read() -> object:

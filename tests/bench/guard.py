@@ -46,7 +46,10 @@ def run(scratch: Path, *, small: bool = False) -> list[Figure]:
             ok=slowest.seconds * 1000 < AT_MOST_MS,
             reference=f"{slowest.unit[:20]!r} over and over",
         ),
-        growth_figure("100 kB against 10 kB, worst of the hostile texts", max(grown, key=lambda each: each.ratio)),
+        growth_figure(
+            "100 kB against 10 kB, worst of the hostile texts",
+            max(grown, key=lambda each: each.ratio),
+        ),
     ]
 
 

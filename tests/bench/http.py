@@ -134,7 +134,10 @@ def wait_until_ready() -> None:
 def load(path: str, key: str, seconds: float) -> float:
     """Send requests that long from several clients that keep their connections; return requests per second."""
     with Pool(CLIENTS) as pool:
-        rates, found = zip(*pool.starmap(client, [(path, key, seconds, seed) for seed in range(CLIENTS)]), strict=True)
+        rates, found = zip(
+            *pool.starmap(client, [(path, key, seconds, seed) for seed in range(CLIENTS)]),
+            strict=True,
+        )
     if not any(found):
         raise RuntimeError(f"{path} answered no rows")
     return sum(rates)

@@ -81,7 +81,10 @@ def inside(call: str, environment: dict[str, str]) -> str:
     """Call a function of this module in a process that has this environment; return what it printed."""
     code = f"import django; django.setup(); from tests.bench import jobs; print(jobs.{call})"
     done = subprocess.run(
-        [sys.executable, "-c", code], env={**os.environ, **environment}, check=True, capture_output=True
+        [sys.executable, "-c", code],
+        env={**os.environ, **environment},
+        check=True,
+        capture_output=True,
     )
     return done.stdout.decode().strip()
 

@@ -82,7 +82,16 @@ def fill_prices(cases: int) -> None:
         price = 100.0 if not 1 < price < 10_000 else price * (1.012 if number * 7919 % 13 < 6 else 0.99)
         prices = dict.fromkeys(("open", "high", "low", "close"), price)
         times = {"opens_at": closes_at - STEP, "closes_at": closes_at, "recorded_at": NOON}
-        rows += [PriceBar(symbol=asset, interval_seconds=300, source="bench", **prices, **times) for asset in ASSETS]
+        rows += [
+            PriceBar(
+                symbol=asset,
+                interval_seconds=300,
+                source="bench",
+                **prices,
+                **times,
+            )
+            for asset in ASSETS
+        ]
     PriceBar.objects.bulk_create(rows, batch_size=5_000)
 
 

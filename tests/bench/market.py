@@ -60,7 +60,10 @@ def build(each: int) -> None:
         moment = "timestamptz '2026-01-01 00:00:00+00' + ({n} * {seconds}) * interval '1 second'"
     opens, closes = (moment.format(n=n, seconds=seconds) for n in ("n", "(n + 1)"))
     statement = MANY.format(
-        seconds=seconds, opens=opens, closes=closes, no="0" if connection.vendor == "sqlite" else "false"
+        seconds=seconds,
+        opens=opens,
+        closes=closes,
+        no="0" if connection.vendor == "sqlite" else "false",
     )
     with connection.cursor() as cursor:
         for symbol in SYMBOLS:
@@ -78,7 +81,13 @@ def post_some(owner: Any, each: int) -> None:
             for place in places
         ]
         later = FIRST + timedelta(minutes=MINUTES * (each + 1))
-        record_points(points=points, owner_id=owner.pk, source="bench", actor="bench", now=max(later, timezone.now()))
+        record_points(
+            points=points,
+            owner_id=owner.pk,
+            source="bench",
+            actor="bench",
+            now=max(later, timezone.now()),
+        )
 
 
 def look_ups(name: str, owner_id: int | None, moments: list[tuple[str, datetime]], rows: int) -> Figure:
@@ -118,7 +127,16 @@ def whole(each: int, rows: int) -> list[Figure]:
     """Measure a chart of the whole span, and where every symbol stands."""
     until = FIRST + timedelta(minutes=MINUTES * each)
     chart = [
-        timed(lambda: list_quotes(SYMBOLS[0], since=FIRST, until=until, owner_id=None, most=300)) for _ in range(20)
+        timed(
+            lambda: list_quotes(
+                SYMBOLS[0],
+                since=FIRST,
+                until=until,
+                owner_id=None,
+                most=300,
+            )
+        )
+        for _ in range(20)
     ]
     newest = [timed(lambda: list_newest(now=until)) for _ in range(20)]
     return [

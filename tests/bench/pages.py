@@ -98,7 +98,12 @@ def time_ours(operator: User, deep: int) -> tuple[dict[str, float], int]:
     """Return the median milliseconds of first and deep pages, and the queries of a page."""
     client = Client(SERVER_NAME="localhost")
     client.force_login(operator)
-    key = create_key(user=operator, scopes=[Scope.MEMORY_READ, Scope.OPERATOR], now=timezone.now(), actor="bench")
+    key = create_key(
+        user=operator,
+        scopes=[Scope.MEMORY_READ, Scope.OPERATOR],
+        now=timezone.now(),
+        actor="bench",
+    )
     bearer = {"Authorization": f"Bearer {key.text}"}
     page_cursor = cursor_of(deep, MEMORIES.sorts[0].order, MEMORIES.name)
     api_cursor = cursor_of(deep, Order("updated_at"), "v1/memory")
@@ -144,7 +149,12 @@ def time_admin(scratch: Path, deep: int) -> dict[str, float]:
     """Measure the admin in a process of its own, because it needs settings of its own."""
     environment = os.environ | {"DJANGO_SETTINGS_MODULE": "tests.bench.admin_settings", "MINARA_DATA_DIR": str(scratch)}
     command = f"import django; django.setup(); from tests.bench.pages import measure_admin; measure_admin({deep})"
-    done = subprocess.run([sys.executable, "-c", command], env=environment, check=True, stdout=subprocess.PIPE)
+    done = subprocess.run(
+        [sys.executable, "-c", command],
+        env=environment,
+        check=True,
+        stdout=subprocess.PIPE,
+    )
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return found
 

@@ -92,7 +92,11 @@ def run(scratch: Path, *, small: bool = False) -> list[Figure]:
         world = build_world()
         make_usage("bench.task", "0.01")
         AccessEntry.objects.create(
-            at=timezone.now(), viewer=world.ben.user, owner=world.ana.user, kind="memory", object_id="1"
+            at=timezone.now(),
+            viewer=world.ben.user,
+            owner=world.ana.user,
+            kind="memory",
+            object_id="1",
         )
         fill_tables(rows)
         plans = [plan for caller, path in reads(world) for plan in look_at(world, caller, path)]

@@ -77,7 +77,10 @@ def write_corpus(scratch: Path) -> dict[str, Path]:
 
 def refuse(path: Path) -> None:
     """Read a zip file as a bundle and as a workspace, whatever comes of it."""
-    for read in (lambda: read_bundle(path), lambda: write_workspace(path, path.name, laid_out(path), is_zip=True)):
+    for read in (
+        lambda: read_bundle(path),
+        lambda: write_workspace(path, path.name, laid_out(path), is_zip=True),
+    ):
         try:
             read()
         except BundleRefused:

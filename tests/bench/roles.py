@@ -167,7 +167,14 @@ def sweep(count: int, sdk: Anthropic) -> Swept:
     assert ended.counts == {"no_lesson": count}, ended
     assert len(exchanges) == len(asks) == count
     return Swept(
-        seconds - sum(bare) - sum(drops), processor - in_pauses, bare, drops, exchanges, asks, reservations, settlements
+        seconds - sum(bare) - sum(drops),
+        processor - in_pauses,
+        bare,
+        drops,
+        exchanges,
+        asks,
+        reservations,
+        settlements,
     )
 
 

@@ -62,7 +62,9 @@ def fill(owners: list[User], rows: int) -> None:
 
 
 def make_rows(
-    owner_ids: list[int], texts: Iterable[str], first: int
+    owner_ids: list[int],
+    texts: Iterable[str],
+    first: int,
 ) -> Iterator[tuple[tuple[Any, ...], tuple[Any, ...]]]:
     """Yield the columns of a memory and of its document."""
     at = BEGIN.strftime("%Y-%m-%d %H:%M:%S")
@@ -102,7 +104,11 @@ def against_raw(owners: list[User]) -> list[Figure]:
         owner, parsed = dice.choice(owners), parse_query(query)
         match = match_expression(owner.pk, parsed.node, parsed.filters.categories)  # type: ignore[arg-type]
         pairs = [one_round(base, owner, query, match) for _ in range(3)]
-        for samples, seconds in zip((ours, raws), map(statistics.median, zip(*pairs, strict=True)), strict=True):
+        for samples, seconds in zip(
+            (ours, raws),
+            map(statistics.median, zip(*pairs, strict=True)),
+            strict=True,
+        ):
             samples.setdefault(kind, []).append(seconds)
             samples.setdefault("all kinds", []).append(seconds)
     return [compare(kind, ours[kind], raws[kind], bound=kind == "all kinds") for kind in ours]

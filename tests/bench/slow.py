@@ -44,7 +44,16 @@ def run(scratch: Path, *, small: bool = False) -> list[Figure]:
     for addresses, found in beside.items():
         ratio = statistics.median(found) / reference
         name = f"slow sockets p95 ratio, {sockets} from {addresses} address{'es' * (addresses > 1)}"
-        figures.append(Figure(name, ratio, "x", "<= 2", ratio <= MOST, f"{reference * 1000:.1f} ms without them"))
+        figures.append(
+            Figure(
+                name,
+                ratio,
+                "x",
+                "<= 2",
+                ratio <= MOST,
+                f"{reference * 1000:.1f} ms without them",
+            )
+        )
     return figures
 
 

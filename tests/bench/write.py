@@ -50,7 +50,13 @@ def create_rows(owner: User, count: int) -> float:
     """Return the seconds that bare rows take, each with its own commit."""
     begun = time.perf_counter()
     for number in range(count):
-        AccessEntry.objects.create(at=timezone.now(), viewer=owner, owner=owner, kind="memory", object_id=str(number))
+        AccessEntry.objects.create(
+            at=timezone.now(),
+            viewer=owner,
+            owner=owner,
+            kind="memory",
+            object_id=str(number),
+        )
     return time.perf_counter() - begun
 
 
@@ -59,5 +65,9 @@ def write_rows(owner: User, texts: list[str]) -> float:
     provenance = Provenance(Source.AGENT_RECORDED, "key:bench")
     begun = time.perf_counter()
     for text in texts:
-        write_memory(owner_id=owner.pk, draft=Draft(Category.OBSERVATION, text, provenance), now=timezone.now())
+        write_memory(
+            owner_id=owner.pk,
+            draft=Draft(Category.OBSERVATION, text, provenance),
+            now=timezone.now(),
+        )
     return time.perf_counter() - begun

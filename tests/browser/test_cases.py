@@ -17,13 +17,22 @@ HOSTILE = "x" * 900 + " <b>bold</b> {{ 7*7 }} \u202e中文 " + "https://example.
 
 
 def test_support_reveals_amounts_with_a_reason_and_masks_them_again(
-    visit: Visit, judge: Judge, ana: Any, sam: Any
+    visit: Visit,
+    judge: Judge,
+    ana: Any,
+    sam: Any,
 ) -> None:
     decided_at = timezone.now() - 30 * HOUR
     row = make_methodology(name=HOSTILE[:120])
     case = make_case(ana, decided_at=decided_at, hints=[row], decision=f"Short $12,400. {HOSTILE}", trade_ref="z" * 120)
     PricePoint.objects.bulk_create(
-        PricePoint(symbol="BTC", at=decided_at + hour * HOUR, price=100 + hour, source="t", recorded_at=decided_at)
+        PricePoint(
+            symbol="BTC",
+            at=decided_at + hour * HOUR,
+            price=100 + hour,
+            source="t",
+            recorded_at=decided_at,
+        )
         for hour in range(28)
     )
     page = visit(sam).open("/")

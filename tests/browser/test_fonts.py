@@ -49,7 +49,9 @@ def families_used(page: Page, selector: str) -> set[str]:
 
 @pytest.mark.usefixtures("library")
 def test_every_target_keeps_its_size_where_one_family_is_all_there_is(
-    visit_with_one_family: Visit, small_family: str, ana: Any
+    visit_with_one_family: Visit,
+    small_family: str,
+    ana: Any,
 ) -> None:
     console, faults = visit_with_one_family(ana), []
     for language in ("en", "zh-hans"):

@@ -163,7 +163,9 @@ def test_a_word_without_end_breaks(visit: Visit, ana: User) -> None:
 
 
 def test_raw_answers_and_problems_opened_as_a_page_run_nothing(
-    watched: Watched, memories: list[Memory], statements: list[str]
+    watched: Watched,
+    memories: list[Memory],
+    statements: list[str],
 ) -> None:
     prefixes = ("/", "/v1/", "/memories/", "/user-profile/")
     problems = [f"{prefixes[n % 4]}{quote(text, safe='')}/" for n, text in enumerate(statements[::4])]

@@ -48,11 +48,23 @@ def memories(ana: User, share: int) -> list[Memory]:
     memories = [make_memory(ana, text, at=now) for text in packed(texts, MEMORY_CHARS)]
     for memory in memories[::7]:
         changes = Changes(content=memory.content[::-1][:MEMORY_CHARS])
-        edit_memory(principal=person, memory_id=memory.pk, changes=changes, now=now, reason=texts[memory.pk % 99][:200])
+        edit_memory(
+            principal=person,
+            memory_id=memory.pk,
+            changes=changes,
+            now=now,
+            reason=texts[memory.pk % 99][:200],
+        )
     for n, value in enumerate(packed(texts[::share], VALUE_CHARS)):
         set_entry(owner=ana, key=f"key_{n}", value=" ".join(value.split()), actor=person.actor, now=now)
     for label in packed(texts[:: 7 * share], LABEL_CHARS):
-        create_key(user=ana, scopes=["memory:read"], now=now, actor=person.actor, label=" ".join(label.split()))
+        create_key(
+            user=ana,
+            scopes=["memory:read"],
+            now=now,
+            actor=person.actor,
+            label=" ".join(label.split()),
+        )
     ana.display_name = "<img src=x onerror=alert(1)>"
     ana.save()
     gone = make_memory(ana, texts[0], at=now)
@@ -63,7 +75,10 @@ def memories(ana: User, share: int) -> list[Memory]:
 
 @SHARES
 def test_nothing_runs_and_no_foreign_element_appears(
-    visit: Visit, ana: User, memories: list[Memory], share: int
+    visit: Visit,
+    ana: User,
+    memories: list[Memory],
+    share: int,
 ) -> None:
     console = visit(ana)
     lists = ["/", "/memories/trash/", "/prompt/", "/user-profile/", "/settings/", "/settings/keys/", "/memories/"]

@@ -63,7 +63,12 @@ def test_errors_and_conflicts_are_too(visit: Visit, judge_open: Judge, ana: Any,
     expect(page.get_by_label("Tickers")).to_have_attribute("aria-invalid", "true")
     judge_open(page, "memories: a refused one")
     page.goto(page.url.replace("new/", f"{memories[1].pk}/edit/"))
-    edit_memory(principal=browser(ana), memory_id=memories[1].pk, changes=Changes(content="Theirs"), now=timezone.now())
+    edit_memory(
+        principal=browser(ana),
+        memory_id=memories[1].pk,
+        changes=Changes(content="Theirs"),
+        now=timezone.now(),
+    )
     page.get_by_label("What should the agent know?").fill("Mine")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("changed meanwhile")
@@ -72,7 +77,10 @@ def test_errors_and_conflicts_are_too(visit: Visit, judge_open: Judge, ana: Any,
 
 class TestKeyboard:
     def test_deletes_the_row_under_the_cursor_or_all_that_are_selected_and_undoes_it(
-        self, visit: Visit, ana: Any, memories: list[Memory]
+        self,
+        visit: Visit,
+        ana: Any,
+        memories: list[Memory],
     ) -> None:
         page = visit(ana).open("/memories/")
         expect(rows(page)).to_have_count(6)
@@ -151,7 +159,10 @@ class TestKeyboard:
         assert asked == ["beforeunload"]
 
     def test_enter_on_a_checkbox_opens_the_row_and_deletes_nothing(
-        self, visit: Visit, ana: Any, memories: list[Memory]
+        self,
+        visit: Visit,
+        ana: Any,
+        memories: list[Memory],
     ) -> None:
         page = visit(ana).open("/memories/")
         press(page, "j", "j", "x")
@@ -198,7 +209,10 @@ class TestPointer:
         press(page, "j", "j", "j", "i")
         page.get_by_label("What should the agent know?").fill("Mine")
         edit_memory(
-            principal=browser(ana), memory_id=memories[1].pk, changes=Changes(content="Theirs"), now=timezone.now()
+            principal=browser(ana),
+            memory_id=memories[1].pk,
+            changes=Changes(content="Theirs"),
+            now=timezone.now(),
         )
         press(page, "Control+Enter")
         expect(page.get_by_role("heading", level=1)).to_contain_text("changed meanwhile")

@@ -25,7 +25,11 @@ def load_every_entry(principal: Principal) -> list[EntryLink]:
 
 
 def test_every_entry_is_visible_in_a_window_of_1280_by_800_to_every_role(
-    visit: Visit, ana: Any, olga: Any, sam: Any, monkeypatch: pytest.MonkeyPatch
+    visit: Visit,
+    ana: Any,
+    olga: Any,
+    sam: Any,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(context, "load_entries", load_every_entry)
     shown = {}

@@ -103,7 +103,12 @@ def is_owners(path: str) -> bool:
 
 
 def crawl(
-    console: Console, judge: Judge, caller: str, start: str = "/", *, is_new: Callable[[str], bool] = lambda _: True
+    console: Console,
+    judge: Judge,
+    caller: str,
+    start: str = "/",
+    *,
+    is_new: Callable[[str], bool] = lambda _: True,
 ) -> set[str]:
     """Open one address of each view that links lead to, and judge the new ones; return the views that were judged."""
     seen: set[str] = set()
@@ -180,7 +185,11 @@ def test_the_lists_of_an_owner_of_nothing(visit: Visit, judge: Judge, ana: User)
 
 
 def test_what_support_staff_and_operators_beside_the_demo_open(
-    visit: Visit, judge: Judge, demo: User, sam: User, olga: User
+    visit: Visit,
+    judge: Judge,
+    demo: User,
+    sam: User,
+    olga: User,
 ) -> None:
     judge.open_all(visit(olga), {"home beside the demo": "/"})
     console = visit(sam)

@@ -12,7 +12,11 @@ from tests.kit.chromium import NARROW, Judge, Visit
 from tests.kit.clock import NOON
 from tests.kit.shared import corpus
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("test_site")]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("test_site"),
+]
 TEXTS = [
     "Always set slippage to 0.5% on Base and Arbitrum swaps",
     "山寨币单笔仓位不超过总资金的 3%，止损必须随开仓一起下单",
@@ -23,7 +27,13 @@ LIST = "/memories/"
 @pytest.fixture
 def entries(ana: Any) -> list[AccessEntry]:
     return AccessEntry.objects.bulk_create(
-        AccessEntry(at=NOON + timedelta(minutes=n), viewer=ana, owner=ana, kind="lesson", object_id=TEXTS[n % 2])
+        AccessEntry(
+            at=NOON + timedelta(minutes=n),
+            viewer=ana,
+            owner=ana,
+            kind="lesson",
+            object_id=TEXTS[n % 2],
+        )
         for n in range(30)
     )
 
@@ -178,7 +188,9 @@ class TestKeys:
 
 class TestInlineEdit:
     def test_escape_brings_the_row_back_without_a_request_and_control_enter_saves(
-        self, judge_open: Judge, page: Page
+        self,
+        judge_open: Judge,
+        page: Page,
     ) -> None:
         field, asked = page.get_by_label("Statement"), []
         page.keyboard.press("j")
@@ -205,7 +217,9 @@ class TestInlineEdit:
 
 class TestToasts:
     def test_leave_after_ten_seconds_unless_somebody_is_there_or_dismisses_them(
-        self, judge_open: Judge, page: Page
+        self,
+        judge_open: Judge,
+        page: Page,
     ) -> None:
         page.clock.install()
         page.keyboard.press("j")

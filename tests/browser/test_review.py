@@ -26,7 +26,12 @@ def holds(ana: Any) -> list[Hold]:
     """Twenty texts of an agent, the oldest first, none like another."""
     now = timezone.now()
     return [
-        hold_text(ana, f"Likes the {name}\u200b", at=now - timedelta(hours=30 - n)) for n, name in enumerate(ANIMALS)
+        hold_text(
+            ana,
+            f"Likes the {name}\u200b",
+            at=now - timedelta(hours=30 - n),
+        )
+        for n, name in enumerate(ANIMALS)
     ]
 
 
@@ -158,7 +163,9 @@ def test_a_verdict_that_needs_a_reason_asks_for_it_first(visit: Visit, olga: Any
 
 
 def test_what_one_person_has_open_another_neither_begins_with_nor_decides(
-    visit: Visit, olga: Any, similar: list[Hold]
+    visit: Visit,
+    olga: Any,
+    similar: list[Hold],
 ) -> None:
     first, other, *_folded = similar
     hers = visit(olga).open("/quarantine/")

@@ -21,7 +21,14 @@ HOSTILE = "x" * 900 + " <b>bold</b> {{ 7*7 }} \u202e中文 " + "https://example.
 def theses(ana: Any) -> list[RoleMemory]:
     """Four decisions that wait for a word, the oldest first."""
     now = timezone.now()
-    return [make_thesis(ana, decided_at=now - timedelta(days=9 - n), decision=f"thesis {n}") for n in range(4)]
+    return [
+        make_thesis(
+            ana,
+            decided_at=now - timedelta(days=9 - n),
+            decision=f"thesis {n}",
+        )
+        for n in range(4)
+    ]
 
 
 def press(page: Page, *keys: str) -> None:
@@ -74,7 +81,12 @@ def test_every_page_is_whole_whatever_it_holds(visit: Visit, judge: Judge, ana: 
     )
     PricePoint.objects.bulk_create(
         PricePoint(
-            owner=ana, symbol="BTC", at=now - timedelta(hours=hours), price=60_000 + hours, source="t", recorded_at=now
+            owner=ana,
+            symbol="BTC",
+            at=now - timedelta(hours=hours),
+            price=60_000 + hours,
+            source="t",
+            recorded_at=now,
         )
         for hours in range(30, 66)
     )

@@ -51,7 +51,13 @@ def rows(client: Client, query: str) -> list[int]:
 
 class TestList:
     def test_says_in_words_who_did_what_to_whose_data(self, operator_page: Client, ana: Any) -> None:
-        key = create_key(user=ana, scopes=[Scope.MEMORY_READ], label="laptop", now=timezone.now(), actor="user:1")
+        key = create_key(
+            user=ana,
+            scopes=[Scope.MEMORY_READ],
+            label="laptop",
+            now=timezone.now(),
+            actor="user:1",
+        )
         note("memory_removed", actor=f"key:{key.prefix}", owner_id=ana.pk, details={"memories": [{}, {}, {}]})
         at = timezone.now().replace(hour=9, minute=5, second=7)
         note("something_new", owner_id=987_654, reasoning="because of <this>", now=at)

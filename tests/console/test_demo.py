@@ -181,7 +181,10 @@ class TestLoaded:
         assert not cases.filter(window_ends_at__range=(now - timedelta(hours=6), now)).exists()  # at any hour of a day
         for case in cases.exclude(judged_by=""):
             move = find_move(
-                case.asset, OutcomeWindow(case.decided_at, case.window_ends_at), owner_id=case.owner_id, now=now
+                case.asset,
+                OutcomeWindow(case.decided_at, case.window_ends_at),
+                owner_id=case.owner_id,
+                now=now,
             )
             assert (move.before.price, move.after.price) == (case.entry_price, case.exit_price)
         assert CronRun.objects.filter(is_ok=True, ended_at__lte=now).count() == 3
@@ -303,12 +306,22 @@ def test_what_grew_on_the_demo_goes_with_it(default: Any, olga: Any, now: dateti
     load_demo(now=now, actor="command:demo")
     memory = Memory.objects.filter(is_demo=True, owner=default).first()
     AccessEntry.objects.create(
-        at=now, viewer=olga, owner=User.objects.get(username=MEI), kind="memory", object_id=str(memory.pk)
+        at=now,
+        viewer=olga,
+        owner=User.objects.get(username=MEI),
+        kind="memory",
+        object_id=str(memory.pk),
     )
     undone = ConsolidationEvent.objects.filter(owner=default, kind="deduplicated").get()
     undo_event(principal=Principal(default, Role.USER), owner=default, event_id=undone.pk, now=now)
     for owner in (default, User.objects.get(username=MEI)):
-        log_search(principal=Principal(olga, Role.OPERATOR), owner=owner, query="btc", ids=[memory.pk], now=now)
+        log_search(
+            principal=Principal(olga, Role.OPERATOR),
+            owner=owner,
+            query="btc",
+            ids=[memory.pk],
+            now=now,
+        )
     remove_demo(now=now, actor="command:demo")
     assert list(SearchLogEntry.objects.values_list("owner_id", "query")) == [(default.pk, "")]
     assert not ConsolidationEvent.objects.exists()
@@ -321,7 +334,10 @@ def edit_a_memory(owner: Any, now: datetime) -> Any:
     typed = Memory.objects.live().filter(category=Category.PERSONALIZATION, source=Source.USER_MANUAL)
     row = typed.filter(owner=owner, is_demo=True).first()
     return edit_memory(
-        principal=Principal(owner, Role.USER), memory_id=row.pk, changes=Changes(content="mine now"), now=now
+        principal=Principal(owner, Role.USER),
+        memory_id=row.pk,
+        changes=Changes(content="mine now"),
+        now=now,
     )
 
 
@@ -391,7 +407,14 @@ def write_an_agent_file(owner: Any, now: datetime) -> Any:
 
 def declare_a_tag(owner: Any, now: datetime) -> Any:
     actor = f"user:{owner.pk}"
-    return set_tag(owner=owner, name="risk", value="aggressive", source=TagSource.USER, actor=actor, now=now).tag
+    return set_tag(
+        owner=owner,
+        name="risk",
+        value="aggressive",
+        source=TagSource.USER,
+        actor=actor,
+        now=now,
+    ).tag
 
 
 WRITTEN = {
@@ -479,7 +502,10 @@ class TestRemoved:
         assert (own.fact_state, own.retired_at) == (FactState.SETTLED, None)
 
     def test_pages_that_were_compiled_hear_that_it_went(
-        self, default: Any, now: datetime, django_capture_on_commit_callbacks: Any
+        self,
+        default: Any,
+        now: datetime,
+        django_capture_on_commit_callbacks: Any,
     ) -> None:
         asked = PageScope(default, open_asset("BTC"), hard_constraints=True)
         assert load_page(asked, reader=default, now=now).entries

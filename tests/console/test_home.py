@@ -149,7 +149,12 @@ def test_says_who_the_agent_is_and_which_tags_want_a_person(page: Client, ana: A
     set_tag(name="style", value="technical", source=TagSource.LEARNED_PREFERENCE, **said)
     identity = "- **Name:** Fox <b>\n- **Emoji:** \U0001f98a\n- **Vibe:** calm"
     Document.objects.create(
-        owner=ana, kind=WORKSPACE_FILE, name="IDENTITY.md", content=identity, version=1, updated_at=timezone.now()
+        owner=ana,
+        kind=WORKSPACE_FILE,
+        name="IDENTITY.md",
+        content=identity,
+        version=1,
+        updated_at=timezone.now(),
     )
     shown = text_of(page.get("/"))
     assert "1 inferred tag to confirm" in shown
@@ -174,7 +179,11 @@ def test_an_operator_sees_the_instance(client: Client, olga: Any, ana: Any, ben:
     write_memory(owner_id=ana.pk, draft=draft("one of ana"), now=now)
     write_memory(owner_id=ben.pk, draft=draft("one of ben"), now=now - timedelta(days=1))
     JobRun.objects.create(
-        job="prompt.retire", state=RunState.FAILED, created_at=now, finished_at=now, error="The disk is full."
+        job="prompt.retire",
+        state=RunState.FAILED,
+        created_at=now,
+        finished_at=now,
+        error="The disk is full.",
     )
     page = html(client, olga)
     assert "Worker not seen" in page
@@ -239,13 +248,21 @@ def test_an_entry_of_somebody_who_is_gone_still_shows(client: Client, olga: Any)
 
 
 def test_an_ordinary_day_shows_no_anomaly_and_asks_the_database_at_most_twenty_times(
-    client: Client, ana: Any, olga: Any, sam: Any
+    client: Client,
+    ana: Any,
+    olga: Any,
+    sam: Any,
 ) -> None:
     load_demo(now=timezone.now(), actor=f"user:{olga.pk}")
     assert "All normal" in html(client, olga)
     for user in (ana, olga, sam):
         for number in range(12):
-            write_memory(owner_id=user.pk, draft=draft(f"text {number}"), now=timezone.now(), reasoning=f"why {number}")
+            write_memory(
+                owner_id=user.pk,
+                draft=draft(f"text {number}"),
+                now=timezone.now(),
+                reasoning=f"why {number}",
+            )
             JobRun.objects.create(job="x", state=RunState.FAILED, created_at=timezone.now(), error="no")
     for user in (ana, olga, sam):
         html(client, user)  # an operator's first page notes by when a second factor is due

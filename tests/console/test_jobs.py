@@ -107,7 +107,10 @@ class TestRuns:
         now = timezone.now()
         old = make_run(state=RunState.FAILED, error="Free some disk.", created_at=now - timedelta(days=9))
         new = make_run(
-            "audit_log.seal", state=RunState.SUCCEEDED, started_at=now, finished_at=now + timedelta(seconds=12)
+            "audit_log.seal",
+            state=RunState.SUCCEEDED,
+            started_at=now,
+            finished_at=now + timedelta(seconds=12),
         )
         page = text_of(operator_page.get("/ops/jobs/"))
         assert re.findall(r'id="run-(\d+)"', page) == [str(new.pk), str(old.pk)]
@@ -119,7 +122,10 @@ class TestRuns:
             (f"after={now - timedelta(days=2):%Y-%m-%d}", [new]),
             (f"before={now - timedelta(days=2):%Y-%m-%d}", [old]),
         ):
-            rows = re.findall(r'id="run-(\d+)"', text_of(operator_page.get(f"/ops/jobs/?{query}", headers=HTMX)))
+            rows = re.findall(
+                r'id="run-(\d+)"',
+                text_of(operator_page.get(f"/ops/jobs/?{query}", headers=HTMX)),
+            )
             assert rows == [str(run.pk) for run in kept], query
 
     def test_asks_as_often_for_many_rows(self, operator_page: Client) -> None:

@@ -38,7 +38,9 @@ def place_of(page: str) -> list[str]:
 
 @pytest.mark.database
 def test_review_counts_each_waiting_item_once_and_each_tab_its_own(
-    operator_page: Client, page: Client, ana: Any
+    operator_page: Client,
+    page: Client,
+    ana: Any,
 ) -> None:
     hold_text(ana)
     Hold.objects.filter(pk=hold_text(ana, "mine to let in\u200b").pk).update(kind=DocumentKind.CUSTOM_PROMPT)
@@ -69,7 +71,10 @@ def test_review_counts_each_waiting_item_once_and_each_tab_its_own(
     ],
 )
 def test_what_waits_of_all_owners_is_in_review_and_what_one_has_beside_their_other_rows(
-    operator_page: Client, ana: Any, path: str, place: list[str]
+    operator_page: Client,
+    ana: Any,
+    path: str,
+    place: list[str],
 ) -> None:
     assert place_of(operator_page.get(path).content.decode()) == place
 

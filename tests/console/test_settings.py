@@ -65,7 +65,10 @@ def test_saving_what_is_there_leaves_no_trace(page: Client) -> None:
     ],
 )
 def test_a_wrong_value_is_422_beside_its_field_and_changes_nothing(
-    page: Client, ana: Any, name: str, value: str
+    page: Client,
+    ana: Any,
+    name: str,
+    value: str,
 ) -> None:
     answer = page.post("/settings/", {**CHOSEN, name: value})
     assert answer.status_code == 422

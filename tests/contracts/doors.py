@@ -36,7 +36,11 @@ class Operation:
         return f"{self.method} /{self.route}"
 
 
-def walk(patterns: list[URLPattern | URLResolver], prefix: str = "", space: str = "") -> Iterator[tuple[str, Any, str]]:
+def walk(
+    patterns: list[URLPattern | URLResolver],
+    prefix: str = "",
+    space: str = "",
+) -> Iterator[tuple[str, Any, str]]:
     """Yield every route with its view and the name of its address."""
     for pattern in patterns:
         route = prefix + str(pattern.pattern)

@@ -33,7 +33,8 @@ HEADERS = {
     "X-Frame-Options": "DENY",
 }
 WRITE = re.compile(
-    r"\s*(?:INSERT|UPDATE|DELETE|REPLACE|MERGE|CREATE|DROP|ALTER|TRUNCATE)\b[^\"]*\"?(\w*)", re.IGNORECASE
+    r"\s*(?:INSERT|UPDATE|DELETE|REPLACE|MERGE|CREATE|DROP|ALTER|TRUNCATE)\b[^\"]*\"?(\w*)",
+    re.IGNORECASE,
 )
 # Who looked and how often, and that writes work: no state of an owner
 LOGS = {

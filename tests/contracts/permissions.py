@@ -55,7 +55,14 @@ class Row:
     methods: Mapping[str, Audience]
 
 
-def on_page(*, ana: Outcome, ben: Outcome, sam: Outcome, olga: Outcome, strangers: Outcome = SIGN_IN) -> Audience:
+def on_page(
+    *,
+    ana: Outcome,
+    ben: Outcome,
+    sam: Outcome,
+    olga: Outcome,
+    strangers: Outcome = SIGN_IN,
+) -> Audience:
     """Return a page's audience; keys open no page, so who has only a key is a stranger."""
     return {**dict.fromkeys(PRINCIPALS, strangers), "ana": ana, "ben": ben, "sam": sam, "olga": olga}
 

@@ -112,7 +112,11 @@ def visit(world: World, caller: str, method: str, route: str, **more: Any) -> Vi
         statements = stack.enter_context(captured())
         response = world.callers[caller].call(method, fill(route, samples), body_of(method, route, samples))
         if response.streaming:
-            response = HttpResponse(b"".join(response), status=response.status_code, headers=dict(response.headers))
+            response = HttpResponse(
+                b"".join(response),
+                status=response.status_code,
+                headers=dict(response.headers),
+            )
     wanted = TOOLS[more["name"]][1][caller] if "name" in more else expected(caller, method, route)
     return Visit(caller, method, route, wanted, response, statements)
 

@@ -39,7 +39,12 @@ def check(*command):
 
 
 def test_compose_file_is_one():
-    check(program("check-jsonschema"), "--builtin-schema", "vendor.compose-spec", str(DEPLOY / "compose.yaml"))
+    check(
+        program("check-jsonschema"),
+        "--builtin-schema",
+        "vendor.compose-spec",
+        str(DEPLOY / "compose.yaml"),
+    )
     assert set(COMPOSE["services"]) == {"web", "worker", "beat", "postgres", "redis"}
     named = {each.partition(":")[0] for service in COMPOSE["services"].values() for each in service.get("volumes", ())}
     assert {name for name in named if not name.startswith(".")} == set(COMPOSE["volumes"])

@@ -65,7 +65,12 @@ Store = Callable[[Any, str], Any]
 STORE: dict[str, Store] = {
     "memory": lambda owner, text: make_memory(owner, text, rules_version="older"),
     "user_profile": lambda owner, text: UserProfileEntry.objects.create(
-        owner=owner, key="note", value=text, actor="key:abcd1234", updated_at=NOON, rules_version="older"
+        owner=owner,
+        key="note",
+        value=text,
+        actor="key:abcd1234",
+        updated_at=NOON,
+        rules_version="older",
     ),
     "role_decision": lambda owner, text: make_row(owner, decision=text, rules_version="older"),
     "role_lesson": lambda owner, text: make_wrong(owner, lesson=text, rules_version="older"),
@@ -75,7 +80,11 @@ STORE: dict[str, Store] = {
     "preference": lambda owner, text: make_preference(owner, text, rules_version="older"),
     **{
         kind: lambda owner, text, kind=kind: make_document(
-            owner, text, kind=kind, name="USER.md" if kind == "workspace_file" else kind, rules_version="older"
+            owner,
+            text,
+            kind=kind,
+            name="USER.md" if kind == "workspace_file" else kind,
+            rules_version="older",
         )
         for kind in ("workspace_file", "custom_prompt", "profile_summary")
     },
@@ -208,7 +217,12 @@ class TestKinds:
                         hold_again(principal=browser(person), owner=person, hold_ids=[hold.pk], now=LATEST)
                 kind.model.objects.all().delete()
                 with pytest.raises(Conflict):
-                    hold_again(principal=releaser(name, ana, olga), owner=EVERYONE, hold_ids=[hold.pk], now=LATEST)
+                    hold_again(
+                        principal=releaser(name, ana, olga),
+                        owner=EVERYONE,
+                        hold_ids=[hold.pk],
+                        now=LATEST,
+                    )
                 assert Hold.objects.get().undone_at is None
         faults.show()
 

@@ -23,11 +23,20 @@ FIVE = [f"{CHANCE}::test_fails_the_first_time[{number}]" for number in range(5)]
     ],
 )
 def test_at_most_five_tests_run_once_more_and_only_when_asked(
-    tmp_path: Path, tests: list[str], options: list[str], code: int, told: list[str]
+    tmp_path: Path,
+    tests: list[str],
+    options: list[str],
+    code: int,
+    told: list[str],
 ) -> None:
     command = [sys.executable, "-m", "tests.lanes", "computing", *options, "-n", "0", *tests]
     ran = subprocess.run(
-        command, cwd=ROOT, env={**os.environ, "LANES_BUILD": str(tmp_path)}, capture_output=True, text=True, check=False
+        command,
+        cwd=ROOT,
+        env={**os.environ, "LANES_BUILD": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert ran.returncode == code, ran.stdout
     assert [words for words in told if words not in ran.stdout] == []
@@ -46,5 +55,10 @@ def test_at_most_five_tests_run_once_more_and_only_when_asked(
 def test_a_folder_that_grows_is_named_in_one_line(cases: int, seconds: float, told: list[str]) -> None:
     as_slow_as_ever = {f"tests/{name}/test_a.py::test": {"seconds": 10.0} for name in ("access", "api", "kernel")}
     grown = {f"tests/web/test_a.py::test[{number}]": {"seconds": seconds / cases} for number in range(cases)}
-    allowed = {"tests/access": [1, 10.0], "tests/api": [1, 10.0], "tests/kernel": [1, 10.0], "tests/web": [3, 30.0]}
+    allowed = {
+        "tests/access": [1, 10.0],
+        "tests/api": [1, 10.0],
+        "tests/kernel": [1, 10.0],
+        "tests/web": [3, 30.0],
+    }
     assert over_budget("sqlite", as_slow_as_ever | grown, allowed) == told

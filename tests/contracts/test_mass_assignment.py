@@ -140,7 +140,11 @@ def test_a_form_applies_none_of_them(world, name):
     samples = world.ana.samples
     before = all_rows()
     more = {field: value for field, value in hostile(world).items() if field not in FORMS[name]}
-    response = world.callers[who_may(route)].call(method, fill(route, samples), body_of(method, route, samples, **more))
+    response = world.callers[who_may(route)].call(
+        method,
+        fill(route, samples),
+        body_of(method, route, samples, **more),
+    )
     assert response.status_code < 400
     after = all_rows()
     for name_of_table, rows in after.items():

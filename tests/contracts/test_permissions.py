@@ -48,6 +48,11 @@ def test_a_method_that_no_row_names_is_405(world: World, caller: str) -> None:
 def test_who_ended_is_a_stranger(world: World) -> None:
     """Disabled people, revoked and expired keys: the policy never hears of them."""
     for caller in ENDED:
-        for method, route in (("GET", "memories/"), ("GET", "v1/memory"), ("POST", "mcp"), ("POST", "v1/tools/{name}")):
+        for method, route in (
+            ("GET", "memories/"),
+            ("GET", "v1/memory"),
+            ("POST", "mcp"),
+            ("POST", "v1/tools/{name}"),
+        ):
             each = visit(world, caller, method, route)
             assert outcome(each.response, caller) is each.expected, each.name

@@ -15,7 +15,8 @@ from tests.kit.tables import table
 ROOT = Path(settings.BASE_DIR)
 LOCKS = [ROOT / "requirements/base.txt", ROOT / "requirements/dev.txt"]
 REQUIREMENT = re.compile(
-    r"^([a-z0-9.-]+)(?:\[[a-z, -]+\])?==[^ ;]+(?: ; [^\\]+)?((?: \\\n    --hash=sha256:[0-9a-f]{64})+)$", re.MULTILINE
+    r"^([a-z0-9.-]+)(?:\[[a-z, -]+\])?==[^ ;]+(?: ; [^\\]+)?((?: \\\n    --hash=sha256:[0-9a-f]{64})+)$",
+    re.MULTILINE,
 )
 NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*")
 ASSETS = {

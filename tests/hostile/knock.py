@@ -25,14 +25,25 @@ class Knocker:
     client: Client = field(default_factory=lambda: Client(raise_request_exception=False))
     faults: list[str] = field(default_factory=list)
 
-    def call(self, method: str, path: str, body: bytes = b"", content_type: str = "", **headers: str) -> HttpResponse:
+    def call(
+        self,
+        method: str,
+        path: str,
+        body: bytes = b"",
+        content_type: str = "",
+        **headers: str,
+    ) -> HttpResponse:
         """Call once; a 5xx answer is kept as a fault."""
         self.client.cookies.clear()
         sent = {**self.headers, **{name.replace("_", "-"): value for name, value in headers.items()}}
         with transaction.atomic():
             answer = self.client.generic(method, path, body, content_type, headers=sent)
             if answer.streaming:  # a file that is written while it is sent can fail late
-                answer = HttpResponse(b"".join(answer), status=answer.status_code, headers=dict(answer.headers))
+                answer = HttpResponse(
+                    b"".join(answer),
+                    status=answer.status_code,
+                    headers=dict(answer.headers),
+                )
             transaction.set_rollback(True)
         if answer.status_code >= 500:
             error = repr(answer.exc_info[1]) if getattr(answer, "exc_info", None) else answer.content[:200]
@@ -57,7 +68,10 @@ class Knocker:
 
 def whom_it_opens_to(path: str, *callers: Knocker) -> Knocker:
     """Return the first caller whom a page does not refuse, else the last."""
-    return next((caller for caller in callers if caller.get(path).status_code not in {302, 403, 404}), callers[-1])
+    return next(
+        (caller for caller in callers if caller.get(path).status_code not in {302, 403, 404}),
+        callers[-1],
+    )
 
 
 def names_of(caller: Any, route: str, path: str) -> tuple[str, ...]:

@@ -39,7 +39,12 @@ EVERY = 4  # of the broken bodies each operation reads some, so that together th
 
 @table(("number", "method", "route"), OPERATIONS)
 def test_what_is_no_json_is_refused(
-    world: World, ana_key: Knocker, number: int, method: str, route: str, share: int
+    world: World,
+    ana_key: Knocker,
+    number: int,
+    method: str,
+    route: str,
+    share: int,
 ) -> None:
     path = path_of(route, world)
     reads_no_body = body_of(method, route, world.ana.samples) is None
@@ -57,7 +62,12 @@ def test_what_is_no_json_is_refused(
 
 @table(("number", "method", "route"), OPERATIONS)
 def test_every_field_survives_every_odd_value(
-    world: World, ana_key: Knocker, number: int, method: str, route: str, share: int
+    world: World,
+    ana_key: Knocker,
+    number: int,
+    method: str,
+    route: str,
+    share: int,
 ) -> None:
     path, valid = path_of(route, world), body_of(method, route, world.ana.samples)
     if valid is None:

@@ -35,7 +35,8 @@ def forms_of(world: World, caller: Knocker) -> dict[str, Form]:
                 action = form.action or path_of(route, world)
                 form.action = action
                 found.setdefault(
-                    "/".join("#" if part.isdigit() else part for part in urlsplit(action).path.split("/")), form
+                    "/".join("#" if part.isdigit() else part for part in urlsplit(action).path.split("/")),
+                    form,
                 )
     return found
 

@@ -29,7 +29,10 @@ def lines(request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture) -> C
 
 
 def test_a_line_stays_one_line(
-    world: World, ana_page: Knocker, stranger: Knocker, lines: Callable[[], list[str]]
+    world: World,
+    ana_page: Knocker,
+    stranger: Knocker,
+    lines: Callable[[], list[str]],
 ) -> None:
     for caller in (ana_page, stranger):
         for path in (
@@ -58,7 +61,11 @@ def test_a_line_stays_one_line(
 
 
 def test_what_people_type_is_not_logged(
-    world: World, ana_page: Knocker, ana_key: Knocker, stranger: Knocker, lines: Callable[[], list[str]]
+    world: World,
+    ana_page: Knocker,
+    ana_key: Knocker,
+    stranger: Knocker,
+    lines: Callable[[], list[str]],
 ) -> None:
     for path in ("/memories/", "/search/", "/v1/memory/search", "/v1/memory", "/nowhere/"):
         caller = ana_key if path.startswith("/v1/") else ana_page
@@ -75,7 +82,10 @@ def test_what_people_type_is_not_logged(
 
 @table(("status", "levels"), [(302, []), (404, ["INFO"]), (499, ["INFO"]), (500, ["WARNING"]), (503, ["WARNING"])])
 def test_only_a_fault_of_ours_calls_for_a_look(
-    rf: RequestFactory, caplog: pytest.LogCaptureFixture, status: int, levels: list[str]
+    rf: RequestFactory,
+    caplog: pytest.LogCaptureFixture,
+    status: int,
+    levels: list[str],
 ) -> None:
     caplog.set_level(logging.INFO)
     RequestLogMiddleware(lambda _request: HttpResponse(status=status))(rf.get("/"))

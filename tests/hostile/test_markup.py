@@ -101,7 +101,13 @@ def stored(world: World, texts: tuple[str, ...], change: Change) -> Iterator[dic
         restore_memories(principal=me, owner=owner, ids=ids[:1], reason=reason, now=now)
         for number, text in enumerate(texts[:10]):
             set_entry(owner=owner, key=f"key{number}", value=one_line(text, 1000), actor=me.actor, now=now)
-            create_key(user=owner, scopes=[Scope.MEMORY_READ], label=one_line(text, 80), now=now, actor="test")
+            create_key(
+                user=owner,
+                scopes=[Scope.MEMORY_READ],
+                label=one_line(text, 80),
+                now=now,
+                actor="test",
+            )
         let_in_everything()
         session = start_session(owner=owner, title=one_line(texts[0], 200), actor=me.actor, now=now).session
         turn = NewTurn(texts[0], texts[1], [ToolCall(one_line(texts[2], 128), {"a": texts[3]}, ok=True)])
@@ -221,7 +227,12 @@ ECHOES = ("/memories/?q=", "/memories/?nobody=", "/memories/?category=", "/memor
 
 @table("echo", ECHOES)
 def test_what_a_page_repeats_of_its_address_is_text(
-    world: World, ana_page: Knocker, stranger: Knocker, vocabulary: Any, echo: str, share: int
+    world: World,
+    ana_page: Knocker,
+    stranger: Knocker,
+    vocabulary: Any,
+    echo: str,
+    share: int,
 ) -> None:
     path, name = echo[:-1].split("?")
     caller = stranger if path == "/login" else ana_page
@@ -240,7 +251,10 @@ def test_what_a_page_repeats_of_its_address_is_text(
 
 
 def test_what_a_form_repeats_of_its_fields_is_text(
-    world: World, ana_page: Knocker, stranger: Knocker, share: int
+    world: World,
+    ana_page: Knocker,
+    stranger: Knocker,
+    share: int,
 ) -> None:
     forms = {
         "/login": {"login": "", "password": ""},
@@ -270,5 +284,11 @@ def test_what_a_form_repeats_of_its_fields_is_text(
 def test_a_refusal_of_the_service_is_text_too(world: World) -> None:
     """What a service says about a wrong value never repeats the value as markup; the page escapes it besides."""
     with pytest.raises(Invalid) as refused:
-        set_entry(owner=world.ana.user, key="<script>alert(1)</script>", value="x", actor="test", now=timezone.now())
+        set_entry(
+            owner=world.ana.user,
+            key="<script>alert(1)</script>",
+            value="x",
+            actor="test",
+            now=timezone.now(),
+        )
     assert "<script>" not in refused.value.detail

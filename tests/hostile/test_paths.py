@@ -31,7 +31,14 @@ def test_operations(world: World, ana_key: Knocker, method: str, route: str, sha
 
 
 @table(("method", "route"), PAGES)
-def test_pages(world: World, ana_page: Knocker, olga_page: Knocker, method: str, route: str, share: int) -> None:
+def test_pages(
+    world: World,
+    ana_page: Knocker,
+    olga_page: Knocker,
+    method: str,
+    route: str,
+    share: int,
+) -> None:
     fields = body_of(method, route, world.ana.samples) or ""
     values = sample(PATH_NUMBERS + PATH_TEXTS, sum(map(ord, route)), share=SOME if share > 1 else 1)
     body = (fields.encode(), FORM_TYPE) if method == "POST" else (b"", "")

@@ -75,7 +75,11 @@ def test_the_search_of_api_and_page_answers_every_row(world: World, ana_key: Kno
 @pytest.mark.database
 @table("path", LISTS)
 def test_injections_as_names_and_values_do_nothing(
-    world: World, ana_key: Knocker, ana_page: Knocker, path: str, share: int
+    world: World,
+    ana_key: Knocker,
+    ana_page: Knocker,
+    path: str,
+    share: int,
 ) -> None:
     caller = ana_key if path.startswith("/v1/") else ana_page
     for number, text in enumerate(sample(injections(), len(path), share=share)):

@@ -10,7 +10,12 @@ PATHS = ("/", "/memories/", "/search/?q=a", "/login", "/healthz", "/v1/memory", 
 
 @table("name", HEADER_NAMES)
 def test_every_header_survives_garbage(
-    world: World, ana_page: Knocker, ana_key: Knocker, stranger: Knocker, name: str, share: int
+    world: World,
+    ana_page: Knocker,
+    ana_key: Knocker,
+    stranger: Knocker,
+    name: str,
+    share: int,
 ) -> None:
     for seed, path in enumerate(PATHS, start=sum(map(ord, name))):
         caller = ana_key if path.startswith("/v1/") else ana_page

@@ -128,14 +128,27 @@ def test_an_edit_over_both(world: World, ana_key: Knocker, ana_page: Knocker, sh
 
     version = Memory.objects.get(pk=memory_id).version
     for text in texts(1, share):
-        status, kept = send(ana_key, "PATCH", f"/v1/memory/{memory_id}", as_json({"statement": text}), JSON, read)
+        status, kept = send(
+            ana_key,
+            "PATCH",
+            f"/v1/memory/{memory_id}",
+            as_json({"statement": text}),
+            JSON,
+            read,
+        )
         assert status in {200, 202, 422}
         assert status == 422 or kept == text.strip()
         body = urlencode(
-            {"statement": text, "fact_type": "", "tickers": "", "version": version}, errors="surrogatepass"
+            {"statement": text, "fact_type": "", "tickers": "", "version": version},
+            errors="surrogatepass",
         ).encode()
         status, kept = send(
-            ana_page, "POST", f"/memories/{memory_id}/edit/", body, "application/x-www-form-urlencoded", read
+            ana_page,
+            "POST",
+            f"/memories/{memory_id}/edit/",
+            body,
+            "application/x-www-form-urlencoded",
+            read,
         )
         assert status in {200, 303, 422}, (text, status)
 
@@ -144,7 +157,11 @@ def test_what_is_stored_comes_back_over_the_api(world: World, ana_key: Knocker, 
     with transaction.atomic():
         for text in sample(naughty(), 5, share=share):
             answer = ana_key.client.generic(
-                "POST", "/v1/memory", as_json({"statement": text}), JSON, headers=ana_key.headers
+                "POST",
+                "/v1/memory",
+                as_json({"statement": text}),
+                JSON,
+                headers=ana_key.headers,
             )
             if answer.status_code == 201:
                 item = ana_key.client.get(f"/v1/memory/{answer.json()['id']}", headers=ana_key.headers)

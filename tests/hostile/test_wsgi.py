@@ -30,7 +30,10 @@ PART = b'--x\r\nContent-Disposition: form-data; name="login"\r\n\r\n\\ud800\\x00
 
 
 def serve(
-    method: str = "GET", path: str = "/login", body: bytes = b"", **environ: Any
+    method: str = "GET",
+    path: str = "/login",
+    body: bytes = b"",
+    **environ: Any,
 ) -> tuple[str, dict[str, str], bytes]:
     """Answer one request of the web server."""
     started: list[Any] = []
@@ -47,7 +50,12 @@ def serve(
         "wsgi.errors": io.StringIO(),
         "wsgi.url_scheme": "http",
     }
-    content = b"".join(application(inputs | environ, lambda status, headers: started.append((status, dict(headers)))))
+    content = b"".join(
+        application(
+            inputs | environ,
+            lambda status, headers: started.append((status, dict(headers))),
+        )
+    )
     return started[0][0], started[0][1], content
 
 
@@ -142,7 +150,10 @@ def test_a_method_that_nobody_knows_is_refused(method: str, path: str) -> None:
 @table(("path", "kind"), [("/v1/memory", "application/problem+json"), ("/login", "text/html; charset=utf-8")])
 @table(("why", "status"), [(HTTPStatus.REQUEST_TIMEOUT, "408 "), (HTTPStatus.SERVICE_UNAVAILABLE, "503 ")])
 def test_why_a_body_is_missing_is_said_as_the_caller_reads_it(
-    path: str, kind: str, why: HTTPStatus, status: str
+    path: str,
+    kind: str,
+    why: HTTPStatus,
+    status: str,
 ) -> None:
     answer = serve("POST", path, CONTENT_LENGTH="100", **{BODY_STATUS: why})
     assert answer[0].startswith(status)
@@ -151,12 +162,20 @@ def test_why_a_body_is_missing_is_said_as_the_caller_reads_it(
 
 @table("path", ["/ops/import/", "/v1/memory", "/login"])
 def test_a_large_body_of_a_stranger_is_never_read(path: str) -> None:
-    assert serve("POST", path, CONTENT_LENGTH="2000000", **{BODY_STATUS: HTTPStatus.CONTINUE})[0].startswith("413 ")
+    assert serve(
+        "POST",
+        path,
+        CONTENT_LENGTH="2000000",
+        **{BODY_STATUS: HTTPStatus.CONTINUE},
+    )[0].startswith("413 ")
 
 
 def test_a_large_file_of_an_operator_is_let_come(client: Any, olga: Any) -> None:
     client.force_login(olga)
-    headers = {"HTTP_COOKIE": client.cookies.output(header="", attrs=[]).strip(), BODY_STATUS: HTTPStatus.CONTINUE}
+    headers = {
+        "HTTP_COOKIE": client.cookies.output(header="", attrs=[]).strip(),
+        BODY_STATUS: HTTPStatus.CONTINUE,
+    }
     assert serve("POST", "/ops/import/", CONTENT_LENGTH="2000000", **headers)[0].startswith("100 ")
     assert serve("POST", "/ops/import/", CONTENT_LENGTH="99000000", **headers)[0].startswith("413 ")
 

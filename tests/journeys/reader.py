@@ -61,7 +61,13 @@ class PageParser(HTMLParser):
     def keep_input(self, given: dict[str, str], *, is_checked: bool) -> None:
         kind, name = given.get("type", "text"), given.get("name", "")
         if kind in {"checkbox", "radio"} and not is_checked:
-            self.boxes.append((given.get("form", self.form.name if self.form else ""), name, given.get("value", "on")))
+            self.boxes.append(
+                (
+                    given.get("form", self.form.name if self.form else ""),
+                    name,
+                    given.get("value", "on"),
+                )
+            )
         elif self.form is not None and name:
             self.form.fields.setdefault(name, []).append(given.get("value", ""))
 

@@ -54,7 +54,11 @@ def test_a_stranger_becomes_operator_and_their_agent_remembers(tmp_path: Path) -
     person = Reader()
     token = issue_setup_link(now=timezone.now())
     person.open(f"/welcome/{token}/").press(
-        "Begin", username="ana", display_name="Ana", password=PASSWORD, password_again=PASSWORD
+        "Begin",
+        username="ana",
+        display_name="Ana",
+        password=PASSWORD,
+        password_again=PASSWORD,
     )
     assert person.path == "/"
     assert "0 of 5 done" in person.text
@@ -95,7 +99,11 @@ def test_a_stranger_becomes_operator_and_their_agent_remembers(tmp_path: Path) -
 
     # makes a key
     person.open("/settings/keys/new/").press(
-        "Make the key", label="laptop", check=("memory:write", "learning:write"), expires_days="90", networks=""
+        "Make the key",
+        label="laptop",
+        check=("memory:write", "learning:write"),
+        expires_days="90",
+        networks="",
     )
     key = re.search(r"mnr_\w+", person.text)
     assert key is not None
@@ -119,7 +127,11 @@ def test_a_stranger_looks_at_the_demo_and_sends_it_away() -> None:
     person = Reader()
     token = issue_setup_link(now=timezone.now())
     person.open(f"/welcome/{token}/").press(
-        "Begin", username="ana", display_name="", password=PASSWORD, password_again=PASSWORD
+        "Begin",
+        username="ana",
+        display_name="",
+        password=PASSWORD,
+        password_again=PASSWORD,
     )
     person.press("Load the demo")
     assert "Loaded a demo of" in person.text

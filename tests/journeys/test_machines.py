@@ -56,7 +56,12 @@ class Traveller:
             found = error
         with found:
             parts = urlsplit(found.url)
-            return Answer(found.status, f"{parts.path}?{parts.query}".rstrip("?"), found.headers, found.read())
+            return Answer(
+                found.status,
+                f"{parts.path}?{parts.query}".rstrip("?"),
+                found.headers,
+                found.read(),
+            )
 
     def press(self, page: Answer, button: str, **typed: Any) -> Answer:
         """Fill in the form with this button and send it to the other machine."""
@@ -69,7 +74,12 @@ class Traveller:
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
         """Call the API; return what is in the answer."""
-        answer = self.ask(path, None if body is None else json.dumps(body).encode(), "application/json", method)
+        answer = self.ask(
+            path,
+            None if body is None else json.dumps(body).encode(),
+            "application/json",
+            method,
+        )
         assert answer.status < 300, answer
         return json.loads(answer.body)["data"]
 

@@ -17,7 +17,11 @@ pytestmark = pytest.mark.django_db
 
 def test_corrects_a_wrong_memory_of_the_agent(ana: Any) -> None:
     wrong = make_memory(
-        ana, "Prefers daily charts", category=Category.PREFERENCE, source=Source.INFERRED, at=timezone.now()
+        ana,
+        "Prefers daily charts",
+        category=Category.PREFERENCE,
+        source=Source.INFERRED,
+        at=timezone.now(),
     )
     reader = Reader(ana).open("/").follow("Memories").follow("Prefers daily charts")
     assert "Inferred" in reader.text

@@ -80,6 +80,10 @@ def test_postgresql_needs_neither(on_sqlite):
     [("postgresql", 14_99_99, ["minara.E005"]), ("postgresql", 15_00_00, []), ("sqlite", 0, [])],
 )
 def test_an_old_postgresql_is_refused(monkeypatch, vendor, version, expected):
-    monkeypatch.setattr(checks, "connections", {"default": SimpleNamespace(vendor=vendor, pg_version=version)})
+    monkeypatch.setattr(
+        checks,
+        "connections",
+        {"default": SimpleNamespace(vendor=vendor, pg_version=version)},
+    )
     assert ids(checks.check_postgresql(databases=["default"])) == expected
     assert checks.check_postgresql(databases=None) == []

@@ -18,7 +18,14 @@ def test_a_reader_who_has_seen_enough_ends_it_silently(site: Site) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     command = [sys.executable, str(ROOT / "manage.py"), "help"]
-    done = subprocess.run(command, env=site.environment, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run(
+        command,
+        env=site.environment,
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
     os.close(writing)
     assert (done.returncode, done.stderr) == (1, "")
 

@@ -68,7 +68,8 @@ def test_every_door_asks_to_come_back_from_a_read_only_database_and_then_works(a
     doors = {
         "page": lambda: page.post("/memories/new/", {"statement": "a"}),
         "sign-in": lambda: Client(raise_request_exception=False).post(
-            "/login", {"login": "ana", "password": "correct horse battery"}
+            "/login",
+            {"login": "ana", "password": "correct horse battery"},
         ),
         "api": lambda: agent.post("/v1/memory", {"statement": "b"}),
         "tool": lambda: agent.tool("memory_write", {"category": "lesson", "content": "c"}),
@@ -82,7 +83,8 @@ def test_every_door_asks_to_come_back_from_a_read_only_database_and_then_works(a
         assert agent.get("/v1/memory").status_code == 200
         assert count_rows() == before
     assert {name: (answer.status_code, answer["Retry-After"]) for name, answer in answers.items()} == dict.fromkeys(
-        doors, (503, "5")
+        doors,
+        (503, "5"),
     )
     assert "stores nothing now" in assert_problem(answers["api"], 503, "unavailable")["detail"]
     assert "stores nothing now" in answers["page"].content.decode()

@@ -77,7 +77,13 @@ def test_starts_says_so_restarts_what_dies_and_stops_cleanly(site, started):
 @pytest.mark.usefixtures("collected")
 def test_once_somebody_operates_it_prints_no_link_and_its_children_die_with_it(site, started):
     code, output = site.run(
-        "user", "create", "olga", "--role", "operator", "--password-stdin", typed="correct horse battery\n"
+        "user",
+        "create",
+        "olga",
+        "--role",
+        "operator",
+        "--password-stdin",
+        typed="correct horse battery\n",
     )
     assert code == 0, output
     process, port, lines = started()

@@ -46,7 +46,11 @@ class Agent:
         data: Any = b"" if body is None else body
         if not isinstance(data, bytes):
             return self.client.generic(
-                method, path, self.client._encode_json(data, "application/json"), content_type, headers=names
+                method,
+                path,
+                self.client._encode_json(data, "application/json"),
+                content_type,
+                headers=names,
             )
         return self.client.generic(method, path, data, content_type, headers=names)
 

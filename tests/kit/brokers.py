@@ -33,7 +33,16 @@ class Redis:
         return f"redis://:{self.password}@127.0.0.1:{self.port}/0"
 
     def start(self) -> None:
-        options = ["--port", str(self.port), "--requirepass", self.password, "--save", "", "--dir", str(self.folder)]
+        options = [
+            "--port",
+            str(self.port),
+            "--requirepass",
+            self.password,
+            "--save",
+            "",
+            "--dir",
+            str(self.folder),
+        ]
         self.process = subprocess.Popen(["redis-server", *options], stdout=subprocess.DEVNULL)
         wait_until(self.answers)
 

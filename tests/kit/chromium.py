@@ -136,7 +136,9 @@ def small_family() -> str:
 
 @pytest.fixture(scope="session")
 def chromium_of_one_family(
-    chromium_type: BrowserType, small_family: str, tmp_path_factory: pytest.TempPathFactory
+    chromium_type: BrowserType,
+    small_family: str,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Browser]:
     """A browser on a machine that has one font and no letters but Latin ones."""
     folder = tmp_path_factory.mktemp("fonts")

@@ -45,7 +45,12 @@ def sqlite_template() -> Path:
     """Return the folder of SQLite files with all tables, whatever the database of this run is."""
     code = "import django; django.setup(); from tests.kit.databases import template; print(template().folder)"
     own = {"DATABASE_URL": "", "DJANGO_SETTINGS_MODULE": "tests.settings"}
-    made = subprocess.check_output([sys.executable, "-c", code], cwd=ROOT, env={**os.environ, **own}, text=True)
+    made = subprocess.check_output(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env={**os.environ, **own},
+        text=True,
+    )
     return Path(made.strip())
 
 
@@ -58,7 +63,10 @@ def kind() -> str:
 
 def make(site: Site) -> None:
     """Create the tables, and remove the databases of earlier sources, but for the newest: another run may use them."""
-    made = sorted(FOLDER.glob(f"{site.folder.name.partition('-')[0]}-*"), key=lambda path: path.stat().st_mtime)
+    made = sorted(
+        FOLDER.glob(f"{site.folder.name.partition('-')[0]}-*"),
+        key=lambda path: path.stat().st_mtime,
+    )
     for old in made[:-KEPT]:
         shutil.rmtree(old)
         if site.url:

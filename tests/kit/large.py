@@ -54,14 +54,33 @@ def make_large(people: int, memories: int, cases: int, methods: int) -> int:
     for number, user in enumerate(users):
         remember(user, memories // people + (number < memories % people), dice)
         set_entry(owner=user, key="time_zone", value=f"Asia/{number}", actor=f"user:{user.pk}", now=now)
-        set_tag(owner=user, name="style", value="technical", source=TagSource.INFERRED, actor="job:test", now=now)
-    create(Methodology, (build_methodology(number, correct=number % 9, used=9) for number in range(500, 500 + methods)))
+        set_tag(
+            owner=user,
+            name="style",
+            value="technical",
+            source=TagSource.INFERRED,
+            actor="job:test",
+            now=now,
+        )
+    create(
+        Methodology,
+        (build_methodology(number, correct=number % 9, used=9) for number in range(500, 500 + methods)),
+    )
     known = list(Methodology.objects.order_by("pk"))
     create(TradingCase, (build_case(users[number % people], hours=30 + number) for number in range(cases)))
     made = TradingCase.objects.filter(hint_rows=None).order_by("pk")
     create(
         CaseHint,
-        (CaseHint(case=case, methodology=dice.choice(known), position=0, is_credited=False) for case in made if known),
+        (
+            CaseHint(
+                case=case,
+                methodology=dice.choice(known),
+                position=0,
+                is_credited=False,
+            )
+            for case in made
+            if known
+        ),
     )
     for name, (symbol, seconds) in CANDLES.items():
         series = Series(symbol, seconds, name, "command:market")
@@ -73,7 +92,13 @@ def make_large(people: int, memories: int, cases: int, methods: int) -> int:
 def remember(user: Any, count: int, dice: random.Random) -> None:
     """Write memories of somebody, edit and delete some; the guard holds those with a hidden character."""
     now, me = timezone.now(), Principal(user, Role.USER)
-    write_memories(owner_id=user.pk, drafts=drafts(me, count, dice), now=now, actor=me.actor, tool_call="memory_write")
+    write_memories(
+        owner_id=user.pk,
+        drafts=drafts(me, count, dice),
+        now=now,
+        actor=me.actor,
+        tool_call="memory_write",
+    )
     typed = list(Memory.objects.for_owner(user).filter(category=Category.PERSONALIZATION).live().order_by("pk"))
     for row in typed[::EDITED_EACH]:
         edit_memory(principal=me, memory_id=row.pk, changes=Changes(f"{row.content}, revised"), now=now)
@@ -81,7 +106,14 @@ def remember(user: Any, count: int, dice: random.Random) -> None:
     if gone:
         delete_memories(principal=me, owner=user, ids=gone, now=now + timedelta(seconds=1))
     facts = {"kind": "memory", "owner": user, "model": "test:test", "dimensions": 16, "embedded_at": now}
-    some = ({"object_id": row.pk, "text_sha256": row.content_hash, "vector": dice.randbytes(64)} for row in typed[::9])
+    some = (
+        {
+            "object_id": row.pk,
+            "text_sha256": row.content_hash,
+            "vector": dice.randbytes(64),
+        }
+        for row in typed[::9]
+    )
     create(MemoryVector, (MemoryVector(**facts, **each) for each in some))
 
 
@@ -94,7 +126,11 @@ def drafts(me: Principal, count: int, dice: random.Random) -> Iterator[Draft]:
         hidden = "\u200b" if number % HELD_EACH == HELD_EACH - 1 else ""
         metadata = {**ODD, "price": dice.random() * 10 ** dice.randint(-9, 14)}
         yield Draft(
-            dice.choice(categories), f"{text} #{number}{hidden}", typed, tickers=("BTC", "EUR/USD"), metadata=metadata
+            dice.choice(categories),
+            f"{text} #{number}{hidden}",
+            typed,
+            tickers=("BTC", "EUR/USD"),
+            metadata=metadata,
         )
 
 

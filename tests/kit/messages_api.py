@@ -165,7 +165,11 @@ def error(status: int, message: str = "Not now.", **headers: str) -> Reply:
 
 def raw(body: bytes, status: int = 200, **headers: str) -> Reply:
     """Return these bytes as they are."""
-    return Reply(status=status, body=body, headers={name.replace("_", "-"): each for name, each in headers.items()})
+    return Reply(
+        status=status,
+        body=body,
+        headers={name.replace("_", "-"): each for name, each in headers.items()},
+    )
 
 
 def hung_up() -> Reply:

@@ -12,7 +12,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add what the lanes pass."""
     parser.addoption("--report", help="write how each test ended to this file, as JSON")
     parser.addoption(
-        "--shuffle", type=int, help="run modules, and the tests of each, in an order that this number decides"
+        "--shuffle",
+        type=int,
+        help="run modules, and the tests of each, in an order that this number decides",
     )
 
 

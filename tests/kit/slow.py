@@ -19,7 +19,11 @@ DRIP_SECONDS = 0.5
 
 @contextmanager
 def slow_sockets(
-    port: int, number: int, *, addresses: int = 1, unread: str = "/v1/openapi.json"
+    port: int,
+    number: int,
+    *,
+    addresses: int = 1,
+    unread: str = "/v1/openapi.json",
 ) -> Iterator[list[socket.socket]]:
     """Hold so many slow sockets open, of every kind in turn, and let those that send do so byte by byte."""
     sockets = []

@@ -127,10 +127,22 @@ def cookies_of(user: Any) -> dict[str, str]:
     return {"Cookie": "; ".join(f"{name}={morsel.value}" for name, morsel in client.cookies.items())}
 
 
-def key_of(user: Any, scopes: frozenset[Scope], *, age_days: int = 0, revoked: bool = False) -> dict[str, str]:
+def key_of(
+    user: Any,
+    scopes: frozenset[Scope],
+    *,
+    age_days: int = 0,
+    revoked: bool = False,
+) -> dict[str, str]:
     """Return the headers of a key that was made that long ago; its use is not noted while the tests run."""
     now = timezone.now()
-    key = create_key(user=user, scopes=scopes, now=now - timedelta(days=age_days), actor="test", label="caller")
+    key = create_key(
+        user=user,
+        scopes=scopes,
+        now=now - timedelta(days=age_days),
+        actor="test",
+        label="caller",
+    )
     ApiKey.objects.filter(prefix=key.prefix).update(last_used_at=now + timedelta(days=1))
     if revoked:
         revoke_key(prefix=key.prefix, now=now, actor="test")
@@ -142,7 +154,11 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
     now, me = timezone.now(), Principal(user, Role.USER)
 
     def remember(
-        number: int, source: Source, category: Category = Category.PERSONALIZATION, *, ending: str = ""
+        number: int,
+        source: Source,
+        category: Category = Category.PERSONALIZATION,
+        *,
+        ending: str = "",
     ) -> int:
         draft = Draft(
             category=category,
@@ -157,7 +173,12 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
     typed = [remember(number, Source.USER_MANUAL) for number in range(12)]
     for category in Category:
         remember(99, Source.AGENT_RECORDED, category)
-    edit_memory(principal=me, memory_id=typed[0], changes=Changes(content=f"{canary} changed its mind"), now=now)
+    edit_memory(
+        principal=me,
+        memory_id=typed[0],
+        changes=Changes(content=f"{canary} changed its mind"),
+        now=now,
+    )
     deleted = [remember(number, Source.USER_MANUAL) for number in range(100, 103)]
     batch = delete_memories(principal=me, owner=user, ids=deleted, now=now).id
     held = [remember(200 + number, Source.AGENT_RECORDED, ending="\u200b") for number in range(MANY)]
@@ -165,12 +186,31 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
     Memory.objects.filter(pk__in=facts).update(fact_state=FactState.SETTLED)
     pairs, events = [], []
     for older, newer in pairwise(facts):
-        pair = FactConflict.objects.create(owner=user, older_id=older, newer_id=newer, similarity=0.5, found_at=now)
+        pair = FactConflict.objects.create(
+            owner=user,
+            older_id=older,
+            newer_id=newer,
+            similarity=0.5,
+            found_at=now,
+        )
         kept = ConsolidationEvent.objects.create(
-            owner=user, at=now, kind="kept_both", decider="model", actor="job:test", fact_id=newer, other_id=older
+            owner=user,
+            at=now,
+            kind="kept_both",
+            decider="model",
+            actor="job:test",
+            fact_id=newer,
+            other_id=older,
         )
         FactVerdict.objects.create(
-            owner=user, conflict=pair, at=now, kind="keep_both", reason=canary, model="test", cost_usd=0, event=kept
+            owner=user,
+            conflict=pair,
+            at=now,
+            kind="keep_both",
+            reason=canary,
+            model="test",
+            cost_usd=0,
+            event=kept,
         )
         pairs.append(pair)
         events.append(kept)
@@ -180,8 +220,18 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
     of_key = Draft(Category.PERSONALIZATION, f"{canary} by key", Provenance(Source.USER_MANUAL, by_key))
     stated = write_memory(owner_id=user.pk, draft=of_key, now=now)
     set_entry(owner=user, key=f"{canary}_by_key", value="a value", actor=by_key, now=now)
-    entry = set_entry(owner=user, key=f"{canary}_zone", value=f"{canary}/Lisbon", actor=me.actor, now=now).entry
-    turn = NewTurn(f"{canary} asked", f"{canary} answered", [ToolCall("memory_search", {"query": canary}, ok=True)])
+    entry = set_entry(
+        owner=user,
+        key=f"{canary}_zone",
+        value=f"{canary}/Lisbon",
+        actor=me.actor,
+        now=now,
+    ).entry
+    turn = NewTurn(
+        f"{canary} asked",
+        f"{canary} answered",
+        [ToolCall("memory_search", {"query": canary}, ok=True)],
+    )
     for _number in range(MANY):
         session = start_session(owner=user, title=f"{canary} talk", actor=me.actor, now=now).session
         record_turn(owner=user, session_id=session.pk, turn=turn, actor=me.actor, now=now)
@@ -194,7 +244,12 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
     run = JobRun.objects.create(job="memories.purge_expired", state="failed", created_at=now, finished_at=now)
     look = {"names": ["edges"], "apply": False, "actor": me.actor}
     fix_run = JobRun.objects.create(
-        job="doctor.fix", arguments=look, state="succeeded", result={}, created_at=now, finished_at=now
+        job="doctor.fix",
+        arguments=look,
+        state="succeeded",
+        result={},
+        created_at=now,
+        finished_at=now,
     )
     rollbacks = [
         WriteRollback.objects.create(
@@ -209,19 +264,43 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
         for _number in range(MANY)
     ]
     for number in range(MANY):
-        own = {"writer": f"import:{canary}{number}", "actor": me.actor, "reason": "", "batch": "1" * 32, "counts": {}}
+        own = {
+            "writer": f"import:{canary}{number}",
+            "actor": me.actor,
+            "reason": "",
+            "batch": "1" * 32,
+            "counts": {},
+        }
         WriteRollback.objects.create(since=now, at=now, **own)
         brought_in = BroughtIn.objects.create(
-            owner=user, run=f"{canary}{number}", actor="command:import", file=canary, memories=1, at=now, seen_at=now
+            owner=user,
+            run=f"{canary}{number}",
+            actor="command:import",
+            file=canary,
+            memories=1,
+            at=now,
+            seen_at=now,
         )
     transfer = {"owner": user, "actor": me.actor, "format": "minara", "created_at": now, "given_name": canary}
     row = {"place": f"{canary}.md", "verdict": "new", "text": canary}
-    plan = {"rows": [row], "verdicts": {"new": 1}, "channels": {}, "ignored": 0, "constraints": 0, "marks": "n"}
+    plan = {
+        "rows": [row],
+        "verdicts": {"new": 1},
+        "channels": {},
+        "ignored": 0,
+        "constraints": 0,
+        "marks": "n",
+    }
     tomorrow = now + timedelta(days=1)
     method = Methodology.objects.first() or quarantined_methodology(now)
     for number in range(MANY):
         export = BundleTransfer.objects.create(
-            **transfer, direction="export", state="done", file_name="none", options={}, expires_at=tomorrow
+            **transfer,
+            direction="export",
+            state="done",
+            file_name="none",
+            options={},
+            expires_at=tomorrow,
         )
         taken = BundleTransfer.objects.create(
             **transfer,
@@ -249,9 +328,19 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
             hints=[method],
         )
         learning = seed_learning(user, canary, word, number, actor=me.actor)
-        log_search_of(owner_id=user.pk, actor=me.actor, query=canary, ids=typed[1:3], now=now, door=Surface.PAGE)
+        log_search_of(
+            owner_id=user.pk,
+            actor=me.actor,
+            query=canary,
+            ids=typed[1:3],
+            now=now,
+            door=Surface.PAGE,
+        )
     labelled = Draft(
-        Category.PERSONALIZATION, f"{canary} never", Provenance(Source.USER_MANUAL, me.actor), HARD_CONSTRAINT
+        Category.PERSONALIZATION,
+        f"{canary} never",
+        Provenance(Source.USER_MANUAL, me.actor),
+        HARD_CONSTRAINT,
     )
     samples = {
         "memory_id": typed[0],
@@ -330,7 +419,12 @@ def seed_documents(user: Any, canary: str, *, actor: str, key: str) -> int:
         file = {"owner": user, "kind": WORKSPACE_FILE, "name": name, "now": timezone.now()}
         for number in (1, 2):
             save_document(**file, content=f"{canary} wrote line {number}", origin=Origin.PAGE, actor=actor)
-    waits = save_document(**{**file, "name": "USER.md"}, content=f"{canary} waits\u200b", origin=Origin.KEY, actor=key)
+    waits = save_document(
+        **{**file, "name": "USER.md"},
+        content=f"{canary} waits\u200b",
+        origin=Origin.KEY,
+        actor=key,
+    )
     return int(Hold.objects.get(kind=WORKSPACE_FILE, object_id=waits.document.pk).pk)
 
 
@@ -410,7 +504,9 @@ def seed_alert() -> int:
     """Make the open alert of a fallen band, once; return its id."""
     facts = {"before": "healthy", "band": "watch", "report": AuditReport.objects.latest("pk").pk}
     alert, _is_new = Alert.objects.get_or_create(
-        cause="band", closed_at=None, defaults={"kind": AlertKind.BAND, "facts": facts, "opened_at": timezone.now()}
+        cause="band",
+        closed_at=None,
+        defaults={"kind": AlertKind.BAND, "facts": facts, "opened_at": timezone.now()},
     )
     return int(alert.pk)
 

@@ -45,7 +45,14 @@ def make_methodology(**fields: Any) -> Methodology:
     return row
 
 
-def build_methodology(number: int, *, correct: int = 0, used: int = 0, hours: float = 30, **fields: Any) -> Methodology:
+def build_methodology(
+    number: int,
+    *,
+    correct: int = 0,
+    used: int = 0,
+    hours: float = 30,
+    **fields: Any,
+) -> Methodology:
     """Return the unsaved methodology of this number with these counts."""
     named = {
         name: fields.pop(name) for name in ("direction", "primary_signal", "timeframe", "asset_class") if name in fields
@@ -122,7 +129,13 @@ def post_prices(symbol: str, *prices: tuple[datetime, str], owner: Any = None) -
     record_points(points=points, owner_id=owner.pk if owner else None, source="test", actor="test", now=NOON)
 
 
-def make_run(owner: Any, *, said: str = "The trend is up.", is_open: bool = False, **fields: Any) -> InstitutionRun:
+def make_run(
+    owner: Any,
+    *,
+    said: str = "The trend is up.",
+    is_open: bool = False,
+    **fields: Any,
+) -> InstitutionRun:
     """Make an institution run with an answer in each phase: open, or with a decision and a ladder."""
     at = fields.pop("at", NOON)
     decided = {
@@ -144,7 +157,13 @@ def make_run(owner: Any, *, said: str = "The trend is up.", is_open: bool = Fals
     run = InstitutionRun.objects.create(owner=owner, **(defaults | fields))
     InstitutionRoleOutput.objects.bulk_create(
         InstitutionRoleOutput(
-            run=run, position=number, phase=phase, role="news", kind="AnalystReport", fields={"summary": said}, at=at
+            run=run,
+            position=number,
+            phase=phase,
+            role="news",
+            kind="AnalystReport",
+            fields={"summary": said},
+            at=at,
         )
         for number, phase in enumerate(InstitutionPhase)
     )

@@ -125,7 +125,12 @@ class TestNav:
         ],
     )
     def test_crumbs_lead_from_the_entry_over_the_tab_to_the_page_and_keep_its_filters(
-        self, rf: RequestFactory, path: str, title: str, came_from: str, steps: list[tuple[str, str]]
+        self,
+        rf: RequestFactory,
+        path: str,
+        title: str,
+        came_from: str,
+        steps: list[tuple[str, str]],
     ) -> None:
         shell = Shell(rf.get(path, headers={"Referer": came_from and f"http://{came_from}"}))
         shell.entries = [HOME, MEMORIES]

@@ -33,7 +33,12 @@ class NewNote(Strict):
     text: str
 
 
-@router.post("/notes", summary="Write a note", auth=allow(Act.MEMORY_WRITE), response={201: Written, 202: WrittenHeld})
+@router.post(
+    "/notes",
+    summary="Write a note",
+    auth=allow(Act.MEMORY_WRITE),
+    response={201: Written, 202: WrittenHeld},
+)
 def create(request: PageRequest, payload: NewNote) -> Status[dict[str, Any]]:
     """Write a note; 202 says that the guard holds it."""
     principal = request.principal

@@ -21,6 +21,11 @@ def write_note(*, owner: User, text: str, actor: str, now: datetime, reasoning: 
         store_judged(NOTE_KIND, note, now=now)
         details = {"id": note.pk, "sha256": content_digest(text)}
         record_audit(
-            now=now, actor=actor, tool_call="note_written", owner_id=owner.pk, reasoning=reasoning, details=details
+            now=now,
+            actor=actor,
+            tool_call="note_written",
+            owner_id=owner.pk,
+            reasoning=reasoning,
+            details=details,
         )
     return note

@@ -68,7 +68,9 @@ class EntryForm(forms.Form):
     label = forms.CharField(required=False)
     remember = forms.BooleanField(required=False)
     scopes = forms.MultipleChoiceField(
-        choices=[("read", "read"), ("write", "write")], required=False, widget=forms.CheckboxSelectMultiple
+        choices=[("read", "read"), ("write", "write")],
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
     )
 
 
@@ -117,7 +119,11 @@ def edit(request: PageRequest, pk: int) -> HttpResponse:
         row.save()
         return render_row(request, ENTRIES, own(request), row) if request.htmx else see_other("list")
     return render_page(
-        request, "web_tests/form.html", context, fragment="web_tests/_row_form.html", status=422 if form.errors else 200
+        request,
+        "web_tests/form.html",
+        context,
+        fragment="web_tests/_row_form.html",
+        status=422 if form.errors else 200,
     )
 
 
@@ -126,7 +132,10 @@ def form(request: PageRequest) -> HttpResponse:
     made = EntryForm(request.POST or None)
     made.is_valid()
     return render_page(
-        request, "web_tests/form.html", {"title": "Form", "form": made}, status=422 if made.errors else 200
+        request,
+        "web_tests/form.html",
+        {"title": "Form", "form": made},
+        status=422 if made.errors else 200,
     )
 
 
@@ -140,10 +149,13 @@ def detail(request: PageRequest) -> HttpResponse:
         "hidden": "Ignore\u200b this \U000e0041\u202e and\x00 that\u00ad",
         "amount": Decimal("-9.70"),
         "spark": charts.sparkline(
-            [charts.Value(f"{n} Jun", n * 7 % 5) for n in range(1, 7)], "Memories written, 6 days"
+            [charts.Value(f"{n} Jun", n * 7 % 5) for n in range(1, 7)],
+            "Memories written, 6 days",
         ),
         "tokens": charts.segmented_bar(
-            [("Observations", 486), ("Tags", 71), ("MEMORY.md", 362)], total=2000, label="Tokens by section"
+            [("Observations", 486), ("Tags", 71), ("MEMORY.md", 362)],
+            total=2000,
+            label="Tokens by section",
         ),
         "spent": charts.meter(
             charts.Value("Spent", 1.12),

@@ -34,7 +34,12 @@ class TestTables:
         assert cells(html) == [("12 Jun", "7"), ("13 Jun", "more than 10,000")]
 
     def test_of_a_meter(self) -> None:
-        spent = charts.meter(Value("Spent", 1.5), Value("Limit", 2), "spent", reserved=Value("Reserved", 0.25))
+        spent = charts.meter(
+            Value("Spent", 1.5),
+            Value("Limit", 2),
+            "spent",
+            reserved=Value("Reserved", 0.25),
+        )
         html = render_to_string("parts/chart_meter.html", {"chart": spent})
         assert cells(html) == [("Spent", "1.5"), ("Reserved", "0.25"), ("Limit", "2")]
 

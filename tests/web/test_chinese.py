@@ -50,7 +50,13 @@ def li(db: None) -> User:
     end_session(owner=li, session_id=snapshot.pk, actor=actor, now=now)
     edit = Changes(content="单笔仓位不超过总资金的 2%", fact_type="风控", tickers=("BTC",))
     newest = Memory.objects.latest("pk").pk
-    edit_memory(principal=person, memory_id=newest, changes=edit, now=now - timedelta(minutes=5), reason="更保守")
+    edit_memory(
+        principal=person,
+        memory_id=newest,
+        changes=edit,
+        now=now - timedelta(minutes=5),
+        reason="更保守",
+    )
     gone = make_memory(li, "已经过时的判断", at=now - timedelta(days=9))
     delete_memories(principal=person, owner=li, ids=[gone.pk], now=now - timedelta(days=4))
     set_entry(owner=li, key="risk_tolerance", value="均衡", actor=actor, now=now)

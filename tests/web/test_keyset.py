@@ -148,6 +148,11 @@ class TestCount:
         entries = make_entries(ana, 8)
         first = AccessEntry.objects.filter(pk__in=[each.pk for each in entries[:3]])
         with CaptureQueriesContext(connection) as queries:
-            counts = count_each(AccessEntry.objects.order_by("at"), first, AccessEntry.objects.filter(pk=0), limit=7)
+            counts = count_each(
+                AccessEntry.objects.order_by("at"),
+                first,
+                AccessEntry.objects.filter(pk=0),
+                limit=7,
+            )
         assert counts == [RowCount(7, is_exact=False), RowCount(3, is_exact=True), RowCount(0, is_exact=True)]
         assert len(queries) == 1

@@ -141,7 +141,12 @@ class TestWhoReadsWhat:
 
     @table(("chosen", "asked", "spoken"), [("zh-hans", "en", "zh-Hans"), ("en", "zh", "en")])
     def test_a_choice_of_ones_own_comes_first(
-        self, client: Client, ana: Any, chosen: str, asked: str, spoken: str
+        self,
+        client: Client,
+        ana: Any,
+        chosen: str,
+        asked: str,
+        spoken: str,
     ) -> None:
         ana.language = chosen
         ana.save()
@@ -163,7 +168,10 @@ class TestWhoReadsWhat:
         for response in (
             client.get("/v1/memories/999999", headers={"Accept-Language": "zh"}),
             client.post(
-                "/v1/memories", {"nope": 1}, content_type="application/json", headers={"Accept-Language": "zh"}
+                "/v1/memories",
+                {"nope": 1},
+                content_type="application/json",
+                headers={"Accept-Language": "zh"},
             ),
             client.get("/v1/nowhere", headers={"Accept-Language": "zh"}),
             client.delete("/v1/memories", headers={"Accept-Language": "zh"}),
@@ -180,12 +188,19 @@ class TestWhatDjangoSays:
     CHINESE = {"Accept-Language": "zh-CN"}
 
     def errors(self, response: Any) -> list[str]:
-        return re.findall(r"<span>([^<]+)</span>", "".join(re.findall(r'role="alert">(.*)', response.content.decode())))
+        return re.findall(
+            r"<span>([^<]+)</span>",
+            "".join(re.findall(r'role="alert">(.*)', response.content.decode())),
+        )
 
     def test_sign_in(self, client: Client, ana: Any) -> None:
         empty = client.post("/login", {}, headers=self.CHINESE)
         assert self.errors(empty) == ["这个字段是必填项。", "这个字段是必填项。"]
-        wrong = client.post("/login", {"login": "ana", "password": "x"}, headers=self.CHINESE).content.decode()
+        wrong = client.post(
+            "/login",
+            {"login": "ana", "password": "x"},
+            headers=self.CHINESE,
+        ).content.decode()
         assert "用户名与密码不匹配。检查两者；密码错误 5 次后，登录将锁定 15 分钟。" in wrong
 
     def test_a_password_that_is_too_weak(self, client: Client, ana: Any) -> None:

@@ -123,7 +123,11 @@ class TestPages:
 
     @table("count", [0, 1, 12, 13, 40])
     def test_takes_the_same_few_queries_at_any_length(
-        self, page: Client, ana: Any, count: int, django_assert_max_num_queries: Any
+        self,
+        page: Client,
+        ana: Any,
+        count: int,
+        django_assert_max_num_queries: Any,
     ) -> None:
         make_entries(ana, count)
         page.get("/memories/")
@@ -169,7 +173,11 @@ class TestBulk:
 
     @table(("count", "chosen"), [(1, "q=zzz"), (5_001, "")])
     def test_refuses_a_filter_that_keeps_nothing_or_too_much(
-        self, page: Client, ana: Any, count: int, chosen: str
+        self,
+        page: Client,
+        ana: Any,
+        count: int,
+        chosen: str,
     ) -> None:
         make_entries(ana, count)
         text_of(page.post("/memories/bulk/", {"action": "delete", "all": "1", "filter": chosen}), 422)

@@ -27,7 +27,12 @@ class Band(StrEnum):
     DISABLED = "disabled"
 
 
-LOWEST = ((Band.HEALTHY, 80), (Band.WATCH, 60), (Band.DEGRADED, 40), (Band.ALARM, 0))
+LOWEST = (
+    (Band.HEALTHY, 80),
+    (Band.WATCH, 60),
+    (Band.DEGRADED, 40),
+    (Band.ALARM, 0),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +54,11 @@ def combine_scores(scores: Mapping[Dimension, Fraction | float | None], *, is_le
     weights = {dimension: WEIGHTS[dimension] / whole for dimension in known}
     score = float(sum(known[dimension] * weight for dimension, weight in weights.items())) if known else None
     band = band_of(score) if is_learning_on else Band.DISABLED
-    return Composite(score, band, {dimension: float(weight) for dimension, weight in weights.items()})
+    return Composite(
+        score,
+        band,
+        {dimension: float(weight) for dimension, weight in weights.items()},
+    )
 
 
 def band_of(score: float | None) -> Band | None:

@@ -129,7 +129,12 @@ class DimensionScore:
     facts: Mapping[str, int | str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, score: Fraction | float | None, findings: Iterable[Finding | None], **facts: int | str) -> Self:
+    def of(
+        cls,
+        score: Fraction | float | None,
+        findings: Iterable[Finding | None],
+        **facts: int | str,
+    ) -> Self:
         """Return a score with those findings that there are."""
         kept = tuple(finding for finding in findings if finding and finding.count)
         return cls(None if score is None else Fraction(score), kept, facts)

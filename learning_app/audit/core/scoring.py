@@ -93,7 +93,13 @@ def score_synthesis_quality(events: Iterable[EventRecord]) -> DimensionScore:
         Finding(FindingCode.SYNTHESIS_AUTO_DEMOTE, Severity.MEDIUM, demoted.total(), methodology_rows(demoted)),
     )
     score = 100 * (1 - share) if last else None
-    return DimensionScore.of(score, findings, changes=changed, later=later, methods=len(last))
+    return DimensionScore.of(
+        score,
+        findings,
+        changes=changed,
+        later=later,
+        methods=len(last),
+    )
 
 
 def score_graduation_fp_rate(
@@ -136,10 +142,21 @@ def score_graduation_fp_rate(
             methodology_rows(reversed_by),
             {"of": counted, "days": OBSERVATION.days},
         ),
-        Finding(FindingCode.SKILL_DECAYED, Severity.MEDIUM, len(decayed), methodology_rows(decayed)),
+        Finding(
+            FindingCode.SKILL_DECAYED,
+            Severity.MEDIUM,
+            len(decayed),
+            methodology_rows(decayed),
+        ),
     )
     score = 100 * (1 - wilson_lower_bound(wrong, counted)) if counted else None
-    return DimensionScore.of(score, findings, reversed=wrong, counted=counted, young=young)
+    return DimensionScore.of(
+        score,
+        findings,
+        reversed=wrong,
+        counted=counted,
+        young=young,
+    )
 
 
 def count_cases(cases: Iterable[CaseRecord], *, now: datetime) -> CaseCounts:
@@ -156,7 +173,13 @@ def count_cases(cases: Iterable[CaseRecord], *, now: datetime) -> CaseCounts:
             if len(first) < MAX_ROWS:
                 first.append(case.id)
     resolved = sum(closed[state] for state in RESOLVED)
-    return CaseCounts(closed.total(), resolved, overdue, tuple(first), tuple(unresolved))
+    return CaseCounts(
+        closed.total(),
+        resolved,
+        overdue,
+        tuple(first),
+        tuple(unresolved),
+    )
 
 
 def score_attribution_integrity(cases: CaseCounts) -> DimensionScore:
@@ -167,11 +190,21 @@ def score_attribution_integrity(cases: CaseCounts) -> DimensionScore:
     """
     closed, overdue = cases.closed, cases.overdue
     if not closed + overdue:
-        return DimensionScore.of(None, (), closed=0, resolved=0, overdue=0)
+        return DimensionScore.of(
+            None,
+            (),
+            closed=0,
+            resolved=0,
+            overdue=0,
+        )
     backlog = Fraction(overdue, closed + overdue)
     rate = Fraction(cases.resolved, closed) if closed else Fraction()
     late = Finding(
-        FindingCode.CASES_OVERDUE, severity_of(backlog), overdue, case_rows(cases.first), {"days": BACKLOG_AGE.days}
+        FindingCode.CASES_OVERDUE,
+        severity_of(backlog),
+        overdue,
+        case_rows(cases.first),
+        {"days": BACKLOG_AGE.days},
     )
     unresolved = Finding(
         FindingCode.CASES_UNRESOLVED,
@@ -182,7 +215,13 @@ def score_attribution_integrity(cases: CaseCounts) -> DimensionScore:
     )
     findings = (late, unresolved if 1 - rate >= UNRESOLVED_SHARE else None)
     score = 100 * (RESOLVE_WEIGHT * rate + BACKLOG_WEIGHT * (1 - backlog))
-    return DimensionScore.of(score, findings, closed=closed, resolved=cases.resolved, overdue=overdue)
+    return DimensionScore.of(
+        score,
+        findings,
+        closed=closed,
+        resolved=cases.resolved,
+        overdue=overdue,
+    )
 
 
 def score_coverage_health(methods: Collection[MethodologyRecord]) -> DimensionScore:
@@ -217,9 +256,18 @@ def score_coverage_health(methods: Collection[MethodologyRecord]) -> DimensionSc
             {"groups": ",".join(thin), "goal": GOAL_METHODS},
         ),
     )
-    mean = Fraction(sum(min(count, GOAL_METHODS) for count in active.values()), GOAL_METHODS * len(active))
+    mean = Fraction(
+        sum(min(count, GOAL_METHODS) for count in active.values()),
+        GOAL_METHODS * len(active),
+    )
     score = 100 * mean * min(Fraction(covered, GOAL_GROUPS), Fraction(1)) if covered else None
-    return DimensionScore.of(score, findings, active=sum(active.values()), covered=covered, groups=len(active))
+    return DimensionScore.of(
+        score,
+        findings,
+        active=sum(active.values()),
+        covered=covered,
+        groups=len(active),
+    )
 
 
 def score_quarantine_churn(events: Iterable[EventRecord]) -> DimensionScore:
@@ -230,11 +278,27 @@ def score_quarantine_churn(events: Iterable[EventRecord]) -> DimensionScore:
         return DimensionScore.of(None, (), churning=0, changed=0)
     share = Fraction(len(churning), len(changes))
     facts = {"of": len(changes), "times": CHURN_EVENTS}
-    finding = Finding(FindingCode.STATES_CHURN, severity_of(share), len(churning), methodology_rows(churning), facts)
-    return DimensionScore.of(100 * (1 - share), (finding,), churning=len(churning), changed=len(changes))
+    finding = Finding(
+        FindingCode.STATES_CHURN,
+        severity_of(share),
+        len(churning),
+        methodology_rows(churning),
+        facts,
+    )
+    return DimensionScore.of(
+        100 * (1 - share),
+        (finding,),
+        churning=len(churning),
+        changed=len(changes),
+    )
 
 
-def score_cron_health(newest: HeartbeatRecord | None, cases: CaseCounts, *, now: datetime) -> DimensionScore:
+def score_cron_health(
+    newest: HeartbeatRecord | None,
+    cases: CaseCounts,
+    *,
+    now: datetime,
+) -> DimensionScore:
     """Score the lag of the newest heartbeat: 100 up to 12 hours, then linear to 0 at 7 days, less up to 30 for cases.
 
     100 overdue cases cost the 30. Without a heartbeat: 0 with overdue cases, no score without any.
@@ -244,7 +308,10 @@ def score_cron_health(newest: HeartbeatRecord | None, cases: CaseCounts, *, now:
         missing = Finding(FindingCode.HEARTBEAT_MISSING, Severity.HIGH, overdue, rows)
         return DimensionScore.of(0 if overdue else None, (missing,), overdue=overdue)
     lag = max(now - newest.ended_at, timedelta())
-    share = min(max(micros(lag - ON_TIME) / micros(DEAD - ON_TIME), Fraction()), Fraction(1))
+    share = min(
+        max(micros(lag - ON_TIME) / micros(DEAD - ON_TIME), Fraction()),
+        Fraction(1),
+    )
     penalty = MAX_OVERDUE_PENALTY * min(Fraction(1), Fraction(overdue, FULL_OVERDUE))
     score = max(100 * (1 - share) - penalty, Fraction())
     row = (f"cron_run:{newest.id}",)
@@ -252,7 +319,12 @@ def score_cron_health(newest: HeartbeatRecord | None, cases: CaseCounts, *, now:
     findings = (
         Finding(FindingCode.HEARTBEAT_LATE, severity_of(share), 1, row, hours) if lag > ON_TIME else None,
         None if newest.is_ok else Finding(FindingCode.HEARTBEAT_FAILED, Severity.HIGH, 1, row),
-        Finding(FindingCode.CRON_BEHIND, severity_of(penalty / MAX_OVERDUE_PENALTY), overdue, rows),
+        Finding(
+            FindingCode.CRON_BEHIND,
+            severity_of(penalty / MAX_OVERDUE_PENALTY),
+            overdue,
+            rows,
+        ),
     )
     return DimensionScore.of(score, findings, overdue=overdue, **hours)
 

@@ -33,7 +33,11 @@ class Course:
 def load_course(report: AuditReport, *, days: int, now: datetime) -> Course:
     """Return the course of so many days up to the newest report, drawn once for each language, zone and day."""
     seen = (report.pk, report.created_at.timestamp(), report.composite, days)
-    reader = (get_language(), timezone.get_current_timezone_name(), timezone.localtime(now).date())
+    reader = (
+        get_language(),
+        timezone.get_current_timezone_name(),
+        timezone.localtime(now).date(),
+    )
     key = "audit-course:" + ":".join(str(part).replace(" ", "_") for part in (*seen, *reader))
     found: Course | None = cache.get(key)
     if found is None:
@@ -45,8 +49,18 @@ def load_course(report: AuditReport, *, days: int, now: datetime) -> Course:
 def draw_course(report: AuditReport, *, days: int, now: datetime) -> Course:
     """Draw it. Two queries."""
     since = now - timedelta(days=days)
-    points = load_trend(since=since, until=now, limit=MAX_TREND, window_days=report.window_days)
-    trend = draw_trend(points, list_imports(since=since, until=now), days=days, now=now)
+    points = load_trend(
+        since=since,
+        until=now,
+        limit=MAX_TREND,
+        window_days=report.window_days,
+    )
+    trend = draw_trend(
+        points,
+        list_imports(since=since, until=now),
+        days=days,
+        now=now,
+    )
     views = worst_first(shape_dimensions(report, trend=points))
     return Course(
         render_to_string("learning_app/audit/_chart.html", {"trend": trend}),

@@ -97,7 +97,11 @@ def shape_findings(reports: Sequence[AuditReport], *, reader: User) -> list[Find
     return sorted(rows.values(), key=urgency_of)
 
 
-def is_covered(found: Mapping[str, Any], given: Acknowledgement, first_seen_at: datetime) -> bool:
+def is_covered(
+    found: Mapping[str, Any],
+    given: Acknowledgement,
+    first_seen_at: datetime,
+) -> bool:
     """Say whether an acknowledgement still holds: given since the finding came, and not for a lesser severity."""
     return given.at >= first_seen_at and URGENCY.index(Severity(found["severity"])) >= URGENCY.index(
         Severity(given.severity)

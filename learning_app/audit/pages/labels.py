@@ -42,7 +42,11 @@ def change_of(before: float | None, after: float | None) -> Change | None:
 def finding_label(finding: Mapping[str, Any]) -> str:
     """Return what a finding says."""
     try:
-        return finding_text(FindingCode(finding["code"]), finding["count"], finding["facts"])
+        return finding_text(
+            FindingCode(finding["code"]),
+            finding["count"],
+            finding["facts"],
+        )
     except (KeyError, TypeError, ValueError):  # a code or facts of another version
         return str(finding.get("text", ""))
 
@@ -59,6 +63,10 @@ def score_label(name: str, dimension: Mapping[str, Any]) -> str:
     """Return what a score was computed of, or why there is none."""
     is_scored = dimension["score"] is not None
     try:
-        return score_text(Dimension(name), is_scored=is_scored, facts=dimension["facts"])
+        return score_text(
+            Dimension(name),
+            is_scored=is_scored,
+            facts=dimension["facts"],
+        )
     except (KeyError, TypeError, ValueError):
         return "" if is_scored else _("Not enough data.")

@@ -30,7 +30,11 @@ PASSES = ListSpec(
     ),
     sorts=by_time("created_at"),
     filters=(
-        choice("band", gettext_lazy("Band"), [(each, BAND_LABELS[each]) for each in Band]),
+        choice(
+            "band",
+            gettext_lazy("Band"),
+            [(each, BAND_LABELS[each]) for each in Band],
+        ),
         *dates("created_at", gettext_lazy("After"), gettext_lazy("Before")),
     ),
     has_actions=False,

@@ -28,7 +28,13 @@ def describe_report(report: AuditReport) -> str:
         f"{name:<24}{score_number(dimension['score']):>6}  {score_label(name, dimension)}"
         for name, dimension in dimensions_of(report).items()
     ]
-    return "\n".join([head.strip(), *lines, describe_findings(findings_of(report), report)])
+    return "\n".join(
+        [
+            head.strip(),
+            *lines,
+            describe_findings(findings_of(report), report),
+        ]
+    )
 
 
 def describe_findings(findings: Sequence[Mapping[str, Any]], report: AuditReport | None) -> str:

@@ -107,7 +107,10 @@ class DimensionView:
 
 
 def shape_dimensions(
-    report: AuditReport, *, before: AuditReport | None = None, trend: Sequence[TrendPoint] = ()
+    report: AuditReport,
+    *,
+    before: AuditReport | None = None,
+    trend: Sequence[TrendPoint] = (),
 ) -> list[DimensionView]:
     """Return the dimensions of a report as it has them."""
     compared = dimensions_of(before) if before else {}
@@ -155,7 +158,10 @@ def compare_findings(report: AuditReport, before: AuditReport) -> FindingChanges
     """Return which findings came and went between two reports."""
     now, then = ({each["code"]: finding_label(each) for each in findings_of(one)} for one in (report, before))
     new = [text for code, text in now.items() if code not in then]
-    return FindingChanges(new, [text for code, text in then.items() if code not in now])
+    return FindingChanges(
+        new,
+        [text for code, text in then.items() if code not in now],
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +195,10 @@ def methodology_objects(uids: Sequence[str]) -> dict[str, ObjectRow]:
         row.mask()
     return {
         f"{METHODOLOGY_KIND}:{row.uid}": ObjectRow(
-            row.name, state_label(row)[1], row.updated_at, reverse("methodologies:one", args=[row.uid]) + "#h-events"
+            row.name,
+            state_label(row)[1],
+            row.updated_at,
+            reverse("methodologies:one", args=[row.uid]) + "#h-events",
         )
         for row in rows
     }

@@ -38,7 +38,11 @@ class Trend:
 
 
 def draw_trend(
-    points: Sequence[TrendPoint], imports: Sequence[tuple[datetime, int]], *, days: int, now: datetime
+    points: Sequence[TrendPoint],
+    imports: Sequence[tuple[datetime, int]],
+    *,
+    days: int,
+    now: datetime,
 ) -> Trend | None:
     """Return the course of the passes of these days, oldest first; None without one. Of each day its last pass counts.
 
@@ -55,13 +59,39 @@ def draw_trend(
     notes = {each: found[each] for each in [each for each in calendar if each in found][-MAX_NOTES:]}
     gaps = find_gaps(calendar, by_day)
     named = {gap.days[len(gap.days) // 2]: gap.label for gap in gaps}
-    drawn = [point_of(each, by_day.get(each), notes.get(each, ""), named.get(each, "")) for each in calendar]
-    bands = [charts.Band(band.name, band.low, band.high, str(BAND_LABELS[Band(band.name)])) for band in charts.BANDS]
+    drawn = [
+        point_of(
+            each,
+            by_day.get(each),
+            notes.get(each, ""),
+            named.get(each, ""),
+        )
+        for each in calendar
+    ]
+    bands = [
+        charts.Band(
+            band.name,
+            band.low,
+            band.high,
+            str(BAND_LABELS[Band(band.name)]),
+        )
+        for band in charts.BANDS
+    ]
     scored = [(each, point.composite) for each, point in by_day.items() if point.composite is not None]
     scores = [score for _day, score in scored]
-    remarks = [*(gap.remark for gap in gaps), *(f"{label_of(each)}: {text}" for each, text in notes.items())]
+    remarks = [
+        *(gap.remark for gap in gaps),
+        *(f"{label_of(each)}: {text}" for each, text in notes.items()),
+    ]
     return Trend(
-        charts.line_chart(drawn, summary_of(scores, days), bands=bands, low=0, high=100, size=SIZE),
+        charts.line_chart(
+            drawn,
+            summary_of(scores, days),
+            bands=bands,
+            low=0,
+            high=100,
+            size=SIZE,
+        ),
         remarks,
         change_of(scores[0], scores[-1]) if len(scores) > 1 else None,
         label_of(scored[0][0]) if scored else "",
@@ -84,11 +114,21 @@ def write_day(each: date, language: str) -> str:
     return date_format(each, _("j M"))
 
 
-def point_of(each: date, found: TrendPoint | None, note: str, gap: str) -> Point:
+def point_of(
+    each: date,
+    found: TrendPoint | None,
+    note: str,
+    gap: str,
+) -> Point:
     """Return the point of a day; without a pass, or without a score, it is a gap."""
     if found is None or found.composite is None:
         return Point(label_of(each), None, note=note, gap=gap)
-    text = enumeration([score_number(found.composite), *([str(BAND_LABELS[Band(found.band)])] if found.band else [])])
+    text = enumeration(
+        [
+            score_number(found.composite),
+            *([str(BAND_LABELS[Band(found.band)])] if found.band else []),
+        ]
+    )
     return Point(label_of(each), found.composite, text, note, gap)
 
 
@@ -104,7 +144,11 @@ class Gap:
         """Return what the chart says below the gap."""
         if self.has_passes:
             return _("not enough data")
-        said = ngettext("no pass, %(days)s day", "no pass, %(days)s days", len(self.days))
+        said = ngettext(
+            "no pass, %(days)s day",
+            "no pass, %(days)s days",
+            len(self.days),
+        )
         return said % {"days": number_label(len(self.days))}
 
     @property
@@ -150,7 +194,12 @@ def summary_of(scored: Sequence[float], days: int) -> str:
     if not scored:
         return _("No pass of the last %(days)s days had enough data for a composite.") % {"days": days}
     said = _("Composite score over %(days)s days, from %(first)s to %(last)s, between %(low)s and %(high)s")
-    numbers = {"first": scored[0], "last": scored[-1], "low": min(scored), "high": max(scored)}
+    numbers = {
+        "first": scored[0],
+        "last": scored[-1],
+        "low": min(scored),
+        "high": max(scored),
+    }
     return said % {"days": days, **{name: score_number(number) for name, number in numbers.items()}}
 
 
@@ -162,4 +211,7 @@ def draw_spark(points: Sequence[TrendPoint], dimension: Dimension) -> Sparkline 
         for point, score in scores
         if score is not None
     ]
-    return charts.sparkline(rows[-SPARK_PASSES:], _("%(name)s, last passes") % {"name": dimension})
+    return charts.sparkline(
+        rows[-SPARK_PASSES:],
+        _("%(name)s, last passes") % {"name": dimension},
+    )

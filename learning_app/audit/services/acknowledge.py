@@ -15,18 +15,36 @@ from minara_site.kernel.errors import Conflict, NotFound
 from minara_site.kernel.plain_text import clean_text
 
 
-def acknowledge(*, codes: Collection[str], note: str, actor: str, now: datetime) -> list[Acknowledgement]:
+def acknowledge(
+    *,
+    codes: Collection[str],
+    note: str,
+    actor: str,
+    now: datetime,
+) -> list[Acknowledgement]:
     """Acknowledge findings of the newest report at their present severity. Raises NotFound for another, Invalid.
 
     What was acknowledged before is so anew, with this note.
     """
     note = clean_text(note, field="note", max_chars=MAX_NOTE_CHARS, min_chars=0)
     with transaction.atomic():
-        made = build_acknowledgements(lock_usual(), codes, note=note, actor=actor, now=now)
+        made = build_acknowledgements(
+            lock_usual(),
+            codes,
+            note=note,
+            actor=actor,
+            now=now,
+        )
         Acknowledgement.objects.filter(code__in=codes, ended_at=None).update(ended_at=now)
         Acknowledgement.objects.bulk_create(made)
         details = {"codes": [each.code for each in made], "ids": [each.pk for each in made]}
-        record_audit(now=now, actor=actor, tool_call="finding_acknowledged", reasoning=note, details=details)
+        record_audit(
+            now=now,
+            actor=actor,
+            tool_call="finding_acknowledged",
+            reasoning=note,
+            details=details,
+        )
     return made
 
 
@@ -37,7 +55,12 @@ def lock_usual() -> AuditReport | None:
 
 
 def build_acknowledgements(
-    report: AuditReport | None, codes: Collection[str], *, note: str, actor: str, now: datetime
+    report: AuditReport | None,
+    codes: Collection[str],
+    *,
+    note: str,
+    actor: str,
+    now: datetime,
 ) -> list[Acknowledgement]:
     """Return unsaved acknowledgements of findings of a report. Raises NotFound unless it has them all."""
     findings = findings_of(report) if report else []
@@ -57,15 +80,35 @@ def build_acknowledgements(
     ]
 
 
-def undo_acknowledgement(*, acknowledgement_id: int, actor: str, now: datetime) -> list[Acknowledgement]:
+def undo_acknowledgement(
+    *,
+    acknowledgement_id: int,
+    actor: str,
+    now: datetime,
+) -> list[Acknowledgement]:
     """End an acknowledgement and those of the same act; the findings are open again. Raises NotFound, Conflict."""
     with transaction.atomic():
         given = get_acknowledgement(acknowledgement_id)
-        together = Acknowledgement.objects.filter(at=given.at, actor=given.actor, ended_at=None)
-        return set_ended(together, ended_at=now, act="finding_reopened", actor=actor, now=now)
+        together = Acknowledgement.objects.filter(
+            at=given.at,
+            actor=given.actor,
+            ended_at=None,
+        )
+        return set_ended(
+            together,
+            ended_at=now,
+            act="finding_reopened",
+            actor=actor,
+            now=now,
+        )
 
 
-def restore_acknowledgement(*, acknowledgement_id: int, actor: str, now: datetime) -> list[Acknowledgement]:
+def restore_acknowledgement(
+    *,
+    acknowledgement_id: int,
+    actor: str,
+    now: datetime,
+) -> list[Acknowledgement]:
     """Undo that acknowledgements were ended together. Raises NotFound, Conflict."""
     with transaction.atomic():
         lock_usual()
@@ -73,7 +116,13 @@ def restore_acknowledgement(*, acknowledgement_id: int, actor: str, now: datetim
         given_since = Acknowledgement.objects.filter(ended_at=None).values("code")
         together = Acknowledgement.objects.filter(ended_at=given.ended_at).exclude(ended_at=None)
         left = together.exclude(code__in=given_since)
-        return set_ended(left, ended_at=None, act="finding_acknowledged", actor=actor, now=now)
+        return set_ended(
+            left,
+            ended_at=None,
+            act="finding_acknowledged",
+            actor=actor,
+            now=now,
+        )
 
 
 def get_acknowledgement(acknowledgement_id: int) -> Acknowledgement:
@@ -85,7 +134,12 @@ def get_acknowledgement(acknowledgement_id: int) -> Acknowledgement:
 
 
 def set_ended(
-    rows: "QuerySet[Acknowledgement]", *, ended_at: datetime | None, act: str, actor: str, now: datetime
+    rows: "QuerySet[Acknowledgement]",
+    *,
+    ended_at: datetime | None,
+    act: str,
+    actor: str,
+    now: datetime,
 ) -> list[Acknowledgement]:
     """End acknowledgements, or let them hold again. Raises Conflict when there are none."""
     found = list(rows.order_by("pk").select_for_update())
@@ -93,5 +147,10 @@ def set_ended(
         raise Conflict(_("This was undone already."), code="undone")
     Acknowledgement.objects.filter(pk__in=[each.pk for each in found]).update(ended_at=ended_at)
     details = {"codes": [each.code for each in found], "ids": [each.pk for each in found]}
-    record_audit(now=now, actor=actor, tool_call=act, details=details)
+    record_audit(
+        now=now,
+        actor=actor,
+        tool_call=act,
+        details=details,
+    )
     return found

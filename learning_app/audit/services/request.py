@@ -11,11 +11,26 @@ from minara_site.kernel.jobs.models import JobRun
 from minara_site.kernel.jobs.services import request_run
 
 
-def request_pass(*, window_days: int | None, with_hashes: bool = False, actor: str, now: datetime) -> JobRun:
+def request_pass(
+    *,
+    window_days: int | None,
+    with_hashes: bool = False,
+    actor: str,
+    now: datetime,
+) -> JobRun:
     """Queue a pass and return its run. Raises Invalid for a window that cannot be used."""
     days = check_days(settings.MINARA.methodology_audit_window_days if window_days is None else window_days)
     with transaction.atomic():
-        arguments = {"window_days": days, "with_hashes": with_hashes, "requested_by": actor}
+        arguments = {
+            "window_days": days,
+            "with_hashes": with_hashes,
+            "requested_by": actor,
+        }
         run = request_run(AUDIT_JOB, arguments, now=now, requested_by=actor)
-        record_audit(now=now, actor=actor, tool_call="audit_requested", details={"run": run.pk, "window_days": days})
+        record_audit(
+            now=now,
+            actor=actor,
+            tool_call="audit_requested",
+            details={"run": run.pk, "window_days": days},
+        )
     return run

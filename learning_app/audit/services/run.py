@@ -62,7 +62,11 @@ STAGES: Mapping[Dimension, Callable[[AuditWindow], DimensionScore]] = {
     Dimension.ATTRIBUTION_INTEGRITY: lambda window: score_attribution_integrity(window.cases),
     Dimension.COVERAGE_HEALTH: lambda window: score_coverage_health(window.methods),
     Dimension.QUARANTINE_CHURN: lambda window: score_quarantine_churn(window.events(*STATE_CHANGES)),
-    Dimension.CRON_HEALTH: lambda window: score_cron_health(window.heartbeat, window.cases, now=window.now),
+    Dimension.CRON_HEALTH: lambda window: score_cron_health(
+        window.heartbeat,
+        window.cases,
+        now=window.now,
+    ),
 }
 
 
@@ -114,14 +118,33 @@ def run_pass(
         with transaction.atomic():
             if lease.lost.is_set():
                 raise AlreadyRunning(_("Another audit pass took over. Nothing of this one was stored."))
-            report = store_report(window, scores, hashes=hashes or None, requested_by=requested_by)
+            report = store_report(
+                window,
+                scores,
+                hashes=hashes or None,
+                requested_by=requested_by,
+            )
             if claim:
-                settle_run(claim, result={"report": report.pk}, now=timezone.now())
-    log.info("audit_pass_ended", report=report.pk, band=report.band, composite=report.composite)
+                settle_run(
+                    claim,
+                    result={"report": report.pk},
+                    now=timezone.now(),
+                )
+    log.info(
+        "audit_pass_ended",
+        report=report.pk,
+        band=report.band,
+        composite=report.composite,
+    )
     return report
 
 
-def score_window(window: AuditWindow, *, claim: Claim | None, yielding: Yielding) -> dict[Dimension, DimensionScore]:
+def score_window(
+    window: AuditWindow,
+    *,
+    claim: Claim | None,
+    yielding: Yielding,
+) -> dict[Dimension, DimensionScore]:
     """Score each dimension in a block that only reads; between two of them agents come first."""
     scores = {}
     for done, (dimension, score) in enumerate(STAGES.items()):
@@ -176,7 +199,11 @@ def first_seen_of(report: AuditReport | None) -> dict[str, str]:
 
 
 def dimension_record(
-    dimension: Dimension, score: DimensionScore, *, since: Mapping[str, str], now: datetime
+    dimension: Dimension,
+    score: DimensionScore,
+    *,
+    since: Mapping[str, str],
+    now: datetime,
 ) -> dict[str, Any]:
     """Return a dimension as the report keeps it."""
     findings = [finding_record(dimension, each, since=since, now=now) for each in score.findings]
@@ -189,7 +216,11 @@ def dimension_record(
 
 
 def finding_record(
-    dimension: Dimension, finding: Finding, *, since: Mapping[str, str], now: datetime
+    dimension: Dimension,
+    finding: Finding,
+    *,
+    since: Mapping[str, str],
+    now: datetime,
 ) -> dict[str, Any]:
     """Return a finding as the report keeps it (contract)."""
     return {

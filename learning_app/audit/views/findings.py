@@ -29,7 +29,12 @@ def finding_list(request: PageRequest) -> HttpResponse:
     """List findings, open ones first; narrowed by state and severity."""
     rows = shape_findings(list(usual_reports()[:READ_REPORTS]), reader=request.user)
     state, severity = request.GET.get("state", ""), request.GET.get("severity", "")
-    labels = {"": _("All"), OPEN: _("Open"), ACKNOWLEDGED: _("Acknowledged"), GONE: _("Gone")}
+    labels = {
+        "": _("All"),
+        OPEN: _("Open"),
+        ACKNOWLEDGED: _("Acknowledged"),
+        GONE: _("Gone"),
+    }
     counts = {name: sum(name in ("", state_of(row)) for row in rows) for name in labels}
     context = {
         "title": _("Findings"),
@@ -37,7 +42,10 @@ def finding_list(request: PageRequest) -> HttpResponse:
         "has_any": bool(rows),
         "tabs": [(name, label, counts[name]) for name, label in labels.items()],
         "state": state,
-        "severities": [("", _("Any severity")), *((each.value, SEVERITY_LABELS[each]) for each in Severity)],
+        "severities": [
+            ("", _("Any severity")),
+            *((each.value, SEVERITY_LABELS[each]) for each in Severity),
+        ],
         "severity": severity,
         "may_acknowledge": request.principal.may(Act.FINDING_ACKNOWLEDGE),
     }
@@ -57,16 +65,43 @@ def acknowledge_findings(request: PageRequest) -> HttpResponse:
         raise Invalid(_("Choose at least one finding."), code="nothing_chosen")
     form = NoteForm(request.POST if "note" in request.POST else None)
     if not form.is_valid():
-        title = ngettext("Acknowledge %(count)s finding", "Acknowledge %(count)s findings", len(codes))
+        title = ngettext(
+            "Acknowledge %(count)s finding",
+            "Acknowledge %(count)s findings",
+            len(codes),
+        )
         chosen = [row for row in shape_findings(list(usual_reports()[:1]), reader=request.user) if row.code in codes]
-        context = {"title": title % {"count": number_label(len(codes))}, "form": form, "codes": codes, "rows": chosen}
+        context = {
+            "title": title % {"count": number_label(len(codes))},
+            "form": form,
+            "codes": codes,
+            "rows": chosen,
+        }
         status = HTTPStatus.UNPROCESSABLE_ENTITY
-        return render_page(request, "learning_app/audit/acknowledge.html", context, status=status)
+        return render_page(
+            request,
+            "learning_app/audit/acknowledge.html",
+            context,
+            status=status,
+        )
     note = form.cleaned_data["note"]
-    made = acknowledge(codes=codes, note=note, actor=request.principal.actor, now=timezone.now())
-    said = ngettext("Acknowledged %(count)s finding.", "Acknowledged %(count)s findings.", len(made))
+    made = acknowledge(
+        codes=codes,
+        note=note,
+        actor=request.principal.actor,
+        now=timezone.now(),
+    )
+    said = ngettext(
+        "Acknowledged %(count)s finding.",
+        "Acknowledged %(count)s findings.",
+        len(made),
+    )
     undo_url = reverse("audit:reopen", args=[made[0].pk])
-    toast(request, said % {"count": number_label(len(made))}, undo_url=undo_url)
+    toast(
+        request,
+        said % {"count": number_label(len(made))},
+        undo_url=undo_url,
+    )
     return back(request, "audit:findings")
 
 
@@ -74,10 +109,22 @@ def acknowledge_findings(request: PageRequest) -> HttpResponse:
 def reopen(request: PageRequest, acknowledgement_id: int) -> HttpResponse:
     """Open findings again that were acknowledged together."""
     actor = request.principal.actor
-    ended = undo_acknowledgement(acknowledgement_id=acknowledgement_id, actor=actor, now=timezone.now())
-    said = ngettext("%(count)s finding is open again.", "%(count)s findings are open again.", len(ended))
+    ended = undo_acknowledgement(
+        acknowledgement_id=acknowledgement_id,
+        actor=actor,
+        now=timezone.now(),
+    )
+    said = ngettext(
+        "%(count)s finding is open again.",
+        "%(count)s findings are open again.",
+        len(ended),
+    )
     undo_url = reverse("audit:restore", args=[ended[0].pk])
-    toast(request, said % {"count": number_label(len(ended))}, undo_url=undo_url)
+    toast(
+        request,
+        said % {"count": number_label(len(ended))},
+        undo_url=undo_url,
+    )
     return back(request, "audit:findings")
 
 
@@ -85,7 +132,15 @@ def reopen(request: PageRequest, acknowledgement_id: int) -> HttpResponse:
 def restore(request: PageRequest, acknowledgement_id: int) -> HttpResponse:
     """Undo that findings were opened again."""
     actor = request.principal.actor
-    restored = restore_acknowledgement(acknowledgement_id=acknowledgement_id, actor=actor, now=timezone.now())
-    said = ngettext("Acknowledged %(count)s finding.", "Acknowledged %(count)s findings.", len(restored))
+    restored = restore_acknowledgement(
+        acknowledgement_id=acknowledgement_id,
+        actor=actor,
+        now=timezone.now(),
+    )
+    said = ngettext(
+        "Acknowledged %(count)s finding.",
+        "Acknowledged %(count)s findings.",
+        len(restored),
+    )
     toast(request, said % {"count": number_label(len(restored))})
     return back(request, "audit:findings")

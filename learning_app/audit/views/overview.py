@@ -27,7 +27,10 @@ SHOWN_FINDINGS = 5
 @page(Act.AUDIT_READ)
 def audit_page(request: PageRequest) -> HttpResponse:
     """Show the newest report and the course of the composite."""
-    return render_audit(request, PassForm(initial={"window_days": settings.MINARA.methodology_audit_window_days}))
+    return render_audit(
+        request,
+        PassForm(initial={"window_days": settings.MINARA.methodology_audit_window_days}),
+    )
 
 
 @page(Act.AUDIT_RUN, methods=("POST",))
@@ -38,7 +41,12 @@ def run(request: PageRequest) -> HttpResponse:
         return render_audit(request, form)
     days, with_hashes = form.cleaned_data["window_days"], form.cleaned_data["table_hashes"]
     actor = request.principal.actor
-    found = request_pass(window_days=days, with_hashes=with_hashes, actor=actor, now=timezone.now())
+    found = request_pass(
+        window_days=days,
+        with_hashes=with_hashes,
+        actor=actor,
+        now=timezone.now(),
+    )
     toast(request, _("The pass waits for a worker."))
     return see_other("jobs:run", found.pk)
 
@@ -50,7 +58,11 @@ def render_audit(request: PageRequest, form: PassForm) -> HttpResponse:
     days, config = SPANS[span], settings.MINARA
     context: dict[str, Any] = {
         "title": _("Audit"),
-        "spans": [("30", _("30 d")), ("90", _("90 d")), ("365", _("1 y"))],
+        "spans": [
+            ("30", _("30 d")),
+            ("90", _("90 d")),
+            ("365", _("1 y")),
+        ],
         "span": span,
         "form": form,
         "default_days": config.methodology_audit_window_days,
@@ -61,10 +73,20 @@ def render_audit(request: PageRequest, form: PassForm) -> HttpResponse:
     }
     if report := usual_reports().first():
         context |= report_context(request, report, days=days)
-    return render_page(request, "learning_app/audit/page.html", context, status=form_status(form))
+    return render_page(
+        request,
+        "learning_app/audit/page.html",
+        context,
+        status=form_status(form),
+    )
 
 
-def report_context(request: PageRequest, report: AuditReport, *, days: int) -> dict[str, Any]:
+def report_context(
+    request: PageRequest,
+    report: AuditReport,
+    *,
+    days: int,
+) -> dict[str, Any]:
     """Return what the page shows of the newest report and those before it."""
     rows = shape_findings([report], reader=request.user)
     return {

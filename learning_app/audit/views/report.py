@@ -26,7 +26,12 @@ def pass_list(request: PageRequest) -> HttpResponse:
     """List every pass."""
     found = load_page(PASSES, request, AuditReport.objects.all())
     shown = found.with_rows(shape_passes(found.rows, reader=request.user))
-    return render_list(request, "learning_app/audit/passes.html", shown, {"title": _("Audit passes")})
+    return render_list(
+        request,
+        "learning_app/audit/passes.html",
+        shown,
+        {"title": _("Audit passes")},
+    )
 
 
 @page(Act.AUDIT_READ)
@@ -85,5 +90,11 @@ def finding_page(request: PageRequest, report_id: int, code: str) -> HttpRespons
     row = rows[code]
     objects = shape_rows(row.found["rows"])
     is_cut = len(objects) >= MAX_ROWS
-    context = {"title": row.text, "report": report, "row": row, "objects": objects, "is_cut": is_cut}
+    context = {
+        "title": row.text,
+        "report": report,
+        "row": row,
+        "objects": objects,
+        "is_cut": is_cut,
+    }
     return render_page(request, "learning_app/audit/finding.html", context)

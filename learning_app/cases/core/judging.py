@@ -46,7 +46,11 @@ class MethodologyVerdict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     verdict: Literal["flag", "recovery"] = Field(description="Whether the new cases speak against the method.")
-    reason: str = Field(min_length=1, max_length=MAX_REASON_CHARS, description="Why, in one plain sentence.")
+    reason: str = Field(
+        min_length=1,
+        max_length=MAX_REASON_CHARS,
+        description="Why, in one plain sentence.",
+    )
 
 
 def hide_private(text: str) -> str:

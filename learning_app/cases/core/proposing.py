@@ -42,8 +42,16 @@ class ProposedMethodology(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: str = Field(min_length=1, max_length=MAX_NAME_CHARS, description="A short name.")
-    methodology: str = Field(min_length=1, max_length=MAX_TEXT_CHARS, description="The method, in plain sentences.")
+    name: str = Field(
+        min_length=1,
+        max_length=MAX_NAME_CHARS,
+        description="A short name.",
+    )
+    methodology: str = Field(
+        min_length=1,
+        max_length=MAX_TEXT_CHARS,
+        description="The method, in plain sentences.",
+    )
     evidence: str = Field(max_length=MAX_EVIDENCE_CHARS, description="What in the cases supports it.")
     primary_signal: PrimarySignal = Field(description="What the method reads first.")
     indicators: Annotated[list[Indicator], Field(max_length=MAX_INDICATORS)] = Field(
@@ -72,7 +80,11 @@ class ClusterKey:
     def structured(self, answer: ProposedMethodology) -> StructuredMethodology:
         """Return the structured fields of what a model made of the cluster."""
         return StructuredMethodology(
-            self.direction, answer.primary_signal, self.timeframe, tuple(answer.indicators), self.asset_class
+            self.direction,
+            answer.primary_signal,
+            self.timeframe,
+            tuple(answer.indicators),
+            self.asset_class,
         )
 
 
@@ -95,7 +107,10 @@ def find_clusters(cases: Iterable[GoodCase]) -> list[tuple[ClusterKey, list[int]
 
 def timeframe_of(horizon_hours: int) -> Timeframe:
     """Return the shortest timeframe whose window a horizon fits in; the longest beyond."""
-    return next((each for each, hours in HORIZON_HOURS.items() if horizon_hours <= hours), Timeframe.LONG)
+    return next(
+        (each for each, hours in HORIZON_HOURS.items() if horizon_hours <= hours),
+        Timeframe.LONG,
+    )
 
 
 def render_cluster(key: ClusterKey, cases: Sequence[Mapping[str, object]]) -> str:

@@ -41,7 +41,11 @@ class HintRow:
     is_at_bar: bool
 
 
-def shape_hints(case: TradingCase, events: Sequence[LifecycleEvent], principal: Principal) -> list[HintRow]:
+def shape_hints(
+    case: TradingCase,
+    events: Sequence[LifecycleEvent],
+    principal: Principal,
+) -> list[HintRow]:
     """Return the hints of a case as they were shown. No query."""
     outcomes = {event.methodology_id: event for event in events if event.kind == LifecycleKind.OUTCOME_RECORDED}
     may_open, bar = principal.may(Act.METHODOLOGIES_READ), trust_rules().injection_threshold
@@ -51,7 +55,15 @@ def shape_hints(case: TradingCase, events: Sequence[LifecycleEvent], principal: 
         is_open = may_open and (principal.is_operator or not method.held_at)
         url = reverse("methodologies:one", args=[method.uid]) if is_open else ""
         credit = credit_label(hint, case, outcomes.get(method.pk))
-        rows.append(HintRow(name_of(hint), url, credit, bound_label(method.confidence), method.confidence >= bar))
+        rows.append(
+            HintRow(
+                name_of(hint),
+                url,
+                credit,
+                bound_label(method.confidence),
+                method.confidence >= bar,
+            )
+        )
     return rows
 
 
@@ -73,13 +85,25 @@ def load_chart(case: TradingCase, now: datetime) -> PriceChart | None:
     return chart or load_decision_chart(replace(decision, owner_id=case.owner_id), now=now)
 
 
-def page_context(case: TradingCase, principal: Principal, *, show: str, now: datetime) -> dict[str, Any]:
+def page_context(
+    case: TradingCase,
+    principal: Principal,
+    *,
+    show: str,
+    now: datetime,
+) -> dict[str, Any]:
     """Return everything that the page of a case shows this reader; `show` keeps one kind of moments."""
     reader, is_support = principal.owner, principal.is_support
     events, reveals = list_outcome_events(case), list_case_reveals(case, viewer=reader if is_support else None)
     reveal = list_own_reveals(reader, case.pk, now=now).order_by("ends_at").last() if is_support else None
     names = {hint.methodology_id: name_of(hint) or _("a held methodology") for hint in hints_of(case)}
-    moments = timeline_of(case, events=events, names=names, reveals=reveals, now=now)
+    moments = timeline_of(
+        case,
+        events=events,
+        names=names,
+        reveals=reveals,
+        now=now,
+    )
     kinds = [kind for kind in Kind if any(moment.kind == kind for moment in moments)]
     return {
         "title": _("Case %(id)d") % {"id": case.pk},
@@ -104,7 +128,12 @@ def page_context(case: TradingCase, principal: Principal, *, show: str, now: dat
     }
 
 
-def text_context(case: TradingCase, principal: Principal, reveal: AccessEntry | None, now: datetime) -> dict[str, Any]:
+def text_context(
+    case: TradingCase,
+    principal: Principal,
+    reveal: AccessEntry | None,
+    now: datetime,
+) -> dict[str, Any]:
     """Return the words of a case as this reader may see them: support none of a held one, and amounts when revealed."""
     shown = masked_for(principal.owner, case)
     is_masked = principal.is_support and reveal is None

@@ -25,7 +25,11 @@ SHAPES: dict[OutcomeState, str] = {
 }
 
 
-def credit_label(hint: CaseHint, case: TradingCase, event: LifecycleEvent | None) -> str:
+def credit_label(
+    hint: CaseHint,
+    case: TradingCase,
+    event: LifecycleEvent | None,
+) -> str:
     """Return whether a hint got the outcome of its case, and if not, why; `event` is that outcome."""
     if hint.credited_at:
         by_word = case.outcome_state == OutcomeState.PENDING

@@ -62,7 +62,12 @@ class CaseRow:
 
 
 FILTERS = (
-    Filter("q", _("Find by id, trade, asset or day"), FilterKind.SEARCH, apply=search_cases),
+    Filter(
+        "q",
+        _("Find by id, trade, asset or day"),
+        FilterKind.SEARCH,
+        apply=search_cases,
+    ),
     choice("outcome", _("Outcome"), OUTCOMES, lookup="outcome_state"),
     symbol_filter("asset", _("Asset")),
     Filter("trade", _("Id of the trade"), FilterKind.TEXT, lookup="trade_ref"),

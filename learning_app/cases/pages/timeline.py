@@ -87,14 +87,30 @@ def decision_moments(case: TradingCase) -> Iterator[Moment]:
         shown = ngettext("%(n)d methodology", "%(n)d methodologies", len(hints)) % {"n": len(hints)}
         note = _("%(shown)s in front of the agent, hint hash %(hash)s")
         note %= {"shown": shown, "hash": case.hint_hash[:HASH_CHARS]}
-        yield Moment(Kind.DECISION, _("Hints shown"), case.decided_at, "t-read", note)
+        yield Moment(
+            Kind.DECISION,
+            _("Hints shown"),
+            case.decided_at,
+            "t-read",
+            note,
+        )
     decided = str(DIRECTIONS[Direction(case.direction)])
     if case.entry_price is not None:
         words = {"direction": decided, "price": price_label(float(case.entry_price))}
         decided = _("%(direction)s at %(price)s") % words
-    yield Moment(Kind.DECISION, pgettext("timeline", "Decided"), case.decided_at, "t-person", decided)
+    yield Moment(
+        Kind.DECISION,
+        pgettext("timeline", "Decided"),
+        case.decided_at,
+        "t-person",
+        decided,
+    )
     if case.backdated:
-        yield Moment(Kind.DECISION, _("Recorded later than it was decided"), case.created_at)
+        yield Moment(
+            Kind.DECISION,
+            _("Recorded later than it was decided"),
+            case.created_at,
+        )
 
 
 def guard_moments(case: TradingCase) -> Iterator[Moment]:
@@ -102,7 +118,12 @@ def guard_moments(case: TradingCase) -> Iterator[Moment]:
     for hold in Hold.objects.filter(kind=CASE_KIND, object_id=case.pk).order_by("pk"):
         yield Moment(Kind.GUARD, _("Held by the guard"), hold.held_at, "t-bad")
         if hold.decision and hold.decided_at:
-            yield Moment(Kind.GUARD, DECIDED_ON[hold.decision], hold.decided_at, "t-person")
+            yield Moment(
+                Kind.GUARD,
+                DECIDED_ON[hold.decision],
+                hold.decided_at,
+                "t-person",
+            )
 
 
 def outcome_moments(case: TradingCase, *, now: datetime) -> Iterator[Moment]:
@@ -113,18 +134,41 @@ def outcome_moments(case: TradingCase, *, now: datetime) -> Iterator[Moment]:
     if case.resolved_at:
         state = OutcomeState(case.outcome_state)
         change = "" if case.pnl_pct is None else pnl_label(case.pnl_pct)
-        yield Moment(Kind.OUTCOME, OUTCOMES[state], case.resolved_at, TONES.get(state, ""), change)
+        yield Moment(
+            Kind.OUTCOME,
+            OUTCOMES[state],
+            case.resolved_at,
+            TONES.get(state, ""),
+            change,
+        )
 
 
 def credit_moment(event: LifecycleEvent, names: dict[int, str]) -> Moment:
     """Return what an outcome did to a methodology."""
     name = names.get(event.methodology_id or 0, "")
     if event.kind in CHANGED:
-        return Moment(Kind.OUTCOME, CHANGED[event.kind], event.at, note=name)
-    return Moment(Kind.OUTCOME, _("Credited"), event.at, note=f"{name} {bounds_label(event)}")
+        return Moment(
+            Kind.OUTCOME,
+            CHANGED[event.kind],
+            event.at,
+            note=name,
+        )
+    return Moment(
+        Kind.OUTCOME,
+        _("Credited"),
+        event.at,
+        note=f"{name} {bounds_label(event)}",
+    )
 
 
 def reveal_moment(reveal: AccessEntry) -> Moment:
     """Return who saw the amounts, and why."""
     name = reveal.viewer.get_short_name()
-    return Moment(Kind.REVEALS, _("Amounts revealed"), reveal.at, "t-person", name, reveal.reason)
+    return Moment(
+        Kind.REVEALS,
+        _("Amounts revealed"),
+        reveal.at,
+        "t-person",
+        name,
+        reveal.reason,
+    )

@@ -36,7 +36,12 @@ class Pass:
     claim: Claim | None = None
 
 
-def ask_each(run: Pass, capability: Capability, items: Sequence[T], act: Callable[[Pass, T], str]) -> None:
+def ask_each(
+    run: Pass,
+    capability: Capability,
+    items: Sequence[T],
+    act: Callable[[Pass, T], str],
+) -> None:
     """Ask about each, and count by name what came of it; what is left when it stops is the next pass's."""
     mode = mode_of(capability)
     for done, item in enumerate(items, 1):
@@ -49,7 +54,11 @@ def ask_each(run: Pass, capability: Capability, items: Sequence[T], act: Callabl
             log.warning("learning_answer_invalid", capability=capability.name)
             outcome = INVALID
         except (Unavailable, Throttled, Refused) as stop:
-            log.warning("learning_questions_stopped", capability=capability.name, reason=stop.problem_code)
+            log.warning(
+                "learning_questions_stopped",
+                capability=capability.name,
+                reason=stop.problem_code,
+            )
             run.counts["stopped"] = stop.detail
             return
         run.counts[outcome] += 1
@@ -60,6 +69,9 @@ def describe_cases(cases: Collection[TradingCase]) -> list[dict[str, object]]:
     """Return cases as a model reads them; what the guard refuses is there without its words."""
     refused = find_refused(list(cases))
     return [
-        describe_case({name: getattr(case, name) for name in CASE_FIELDS}, "" if case.pk in refused else case.decision)
+        describe_case(
+            {name: getattr(case, name) for name in CASE_FIELDS},
+            "" if case.pk in refused else case.decision,
+        )
         for case in cases
     ]

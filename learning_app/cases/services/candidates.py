@@ -75,7 +75,11 @@ def propose(run: Pass, cluster: Cluster) -> str:
     try:
         answer = ask(question_about(key, ids))
     except AnswerInvalid:
-        mark_asked(ids, is_shadow=mode_of(METHODOLOGY_CANDIDATES) is Mode.SHADOW, now=now)
+        mark_asked(
+            ids,
+            is_shadow=mode_of(METHODOLOGY_CANDIDATES) is Mode.SHADOW,
+            now=now,
+        )
         raise
     mode = mode_of(METHODOLOGY_CANDIDATES)
     with transaction.atomic():
@@ -89,9 +93,19 @@ def propose(run: Pass, cluster: Cluster) -> str:
 def store(run: Pass, cluster: Cluster, proposed: ProposedMethodology) -> str:
     """Hand the answer in as anybody's methodology: under the guard, never twice, quarantined."""
     key, ids = cluster
-    draft = MethodologyDraft(proposed.name, proposed.methodology, key.structured(proposed), proposed.evidence)
+    draft = MethodologyDraft(
+        proposed.name,
+        proposed.methodology,
+        key.structured(proposed),
+        proposed.evidence,
+    )
     try:
-        created = create_methodology(draft=draft, actor=run.actor, now=run.now, origin=origin_of(ids))
+        created = create_methodology(
+            draft=draft,
+            actor=run.actor,
+            now=run.now,
+            origin=origin_of(ids),
+        )
     except Invalid:
         return INVALID
     return NEW if created.is_new else KNOWN
@@ -104,7 +118,10 @@ def question_about(key: ClusterKey, ids: Sequence[int]) -> Question[ProposedMeth
         task=TASK,
         tier=Tier.MAIN,
         system=SYSTEM,
-        content=render_cluster(key, describe_cases(list(TradingCase.objects.filter(pk__in=ids).order_by("pk")))),
+        content=render_cluster(
+            key,
+            describe_cases(list(TradingCase.objects.filter(pk__in=ids).order_by("pk"))),
+        ),
         answer=ProposedMethodology,
         max_tokens=MAX_TOKENS,
         subject=subject_of(ids),
@@ -127,7 +144,12 @@ def mark_asked(ids: Sequence[int], *, is_shadow: bool, now: datetime) -> None:
     )
 
 
-def store_shadow_result(ids: Sequence[int], answer: Answer[ProposedMethodology], *, now: datetime) -> str:
+def store_shadow_result(
+    ids: Sequence[int],
+    answer: Answer[ProposedMethodology],
+    *,
+    now: datetime,
+) -> str:
     """Keep what would have been written, without words that the guard refuses."""
     said = {name: getattr(answer.value, name) for name in ("name", "methodology", "evidence")}
     is_refused = guard.judge("\n".join(said.values())).is_held

@@ -45,7 +45,12 @@ class AlreadyRunning(Conflict):
     code = "already_running"
 
 
-def run_cron(*, now: datetime, requested_by: str, claim: Claim | None = None) -> dict[str, Any]:
+def run_cron(
+    *,
+    now: datetime,
+    requested_by: str,
+    claim: Claim | None = None,
+) -> dict[str, Any]:
     """Run one pass and return its counts. Raises AlreadyRunning, and whatever the pass raised, after the heartbeat."""
     with kept_lease(CRON, seconds=LEASE_SECONDS, now=now) as lease:
         if lease is None:
@@ -57,7 +62,12 @@ def run_cron(*, now: datetime, requested_by: str, claim: Claim | None = None) ->
             if "rest" not in counts:
                 judge(Pass(ACTOR, now, counts, lease, claim))
         except Exception as error:
-            write_heartbeat(now, requested_by, counts, error=f"{type(error).__name__}: {error}")
+            write_heartbeat(
+                now,
+                requested_by,
+                counts,
+                error=f"{type(error).__name__}: {error}",
+            )
             raise
         write_heartbeat(now, requested_by, counts)
     return dict(counts)
@@ -89,7 +99,12 @@ def judge(run: Pass) -> None:
         with transaction.atomic():
             counts["demoted"] = demote_fallen(actor=ACTOR, now=now)
     if stress := stress_of(now=now):
-        LifecycleEvent.objects.create(kind=LifecycleKind.MARKET_STRESS_FREEZE, at=now, actor=ACTOR, details=stress)
+        LifecycleEvent.objects.create(
+            kind=LifecycleKind.MARKET_STRESS_FREEZE,
+            at=now,
+            actor=ACTOR,
+            details=stress,
+        )
         counts["frozen"] = 1
     elif verdicts is not Mode.OFF:
         judge_graduated(run)
@@ -99,12 +114,22 @@ def judge(run: Pass) -> None:
 
 def stress_of(*, now: datetime) -> dict[str, int]:
     """Return how many of the cases of the last day were decided in high volatility, if most were; else empty."""
-    recent = TradingCase.objects.filter(decided_at__gt=now - STRESS, decided_at__lte=now, is_demo=False)
+    recent = TradingCase.objects.filter(
+        decided_at__gt=now - STRESS,
+        decided_at__lte=now,
+        is_demo=False,
+    )
     high, total = recent.filter(regime__endswith="_hivol").count(), recent.count()
     return {"high": high, "total": total} if 2 * high > total else {}
 
 
-def write_heartbeat(started_at: datetime, requested_by: str, counts: dict[str, Any], *, error: str = "") -> None:
+def write_heartbeat(
+    started_at: datetime,
+    requested_by: str,
+    counts: dict[str, Any],
+    *,
+    error: str = "",
+) -> None:
     """Store that a pass ended, and how."""
     CronRun.objects.create(
         started_at=started_at,

@@ -46,16 +46,36 @@ class CaseDraft:
 
 
 def record_case(
-    *, owner_id: int, draft: CaseDraft, actor: str, origin: str, is_replay: bool, now: datetime, reasoning: str = ""
+    *,
+    owner_id: int,
+    draft: CaseDraft,
+    actor: str,
+    origin: str,
+    is_replay: bool,
+    now: datetime,
+    reasoning: str = "",
 ) -> TradingCase:
     """Store one case with its hints; one whose words the guard refuses is held, and is judged all the same.
 
     `is_replay` says that an operator recorded it, so that an earlier `decided_at` counts. Raises Invalid.
     """
-    case, hinted = build_case(owner_id=owner_id, draft=draft, actor=actor, origin=origin, now=now, is_replay=is_replay)
+    case, hinted = build_case(
+        owner_id=owner_id,
+        draft=draft,
+        actor=actor,
+        origin=origin,
+        now=now,
+        is_replay=is_replay,
+    )
     history = load_history(case.asset, at=case.decided_at)
     horizon = timedelta(hours=case.horizon_hours)
-    case.base_rate = find_base_rate(case.asset, draft.direction, horizon, history, at=case.decided_at)
+    case.base_rate = find_base_rate(
+        case.asset,
+        draft.direction,
+        horizon,
+        history,
+        at=case.decided_at,
+    )
     case.regime = find_regime(case.asset, history, at=case.decided_at)
     with transaction.atomic():
         hold = store_judged(CASE_KIND, case, now=now)
@@ -77,7 +97,13 @@ def record_case(
 
 
 def build_case(
-    *, owner_id: int, draft: CaseDraft, actor: str, origin: str, is_replay: bool, now: datetime
+    *,
+    owner_id: int,
+    draft: CaseDraft,
+    actor: str,
+    origin: str,
+    is_replay: bool,
+    now: datetime,
 ) -> tuple[TradingCase, list[Methodology]]:
     """Return the unsaved case of a draft, every field cleaned, and its hints. Raises Invalid."""
     symbol = normalise_symbol(draft.asset)
@@ -90,12 +116,21 @@ def build_case(
     case = TradingCase(
         owner_id=owner_id,
         asset=symbol,
-        decision=clean_text(draft.decision, field="decision", max_chars=MAX_DECISION_CHARS),
+        decision=clean_text(
+            draft.decision,
+            field="decision",
+            max_chars=MAX_DECISION_CHARS,
+        ),
         direction=draft.direction,
         horizon_hours=hours,
         decided_at=decided_at,
         window_ends_at=decided_at + timedelta(hours=hours),
-        trade_ref=clean_text(draft.trade_ref, field="trade_ref", max_chars=MAX_REF_CHARS, min_chars=0),
+        trade_ref=clean_text(
+            draft.trade_ref,
+            field="trade_ref",
+            max_chars=MAX_REF_CHARS,
+            min_chars=0,
+        ),
         hint_hash=hashlib.sha256(shown.encode()).hexdigest(),
         backdated=not is_replay and now - decided_at > BACKDATED,
         actor=actor,
@@ -114,18 +149,28 @@ def find_hinted(uids: Sequence[str]) -> list[Methodology]:
     unknown = [uid for uid in wanted if uid not in found]
     if unknown:
         problem = _("There is no methodology with the id %(ids)s.") % {"ids": ", ".join(unknown)[:200]}
-        raise Invalid(problem, code="unknown_hint", errors=(FieldError("hints", problem),))
+        raise Invalid(
+            problem,
+            code="unknown_hint",
+            errors=(FieldError("hints", problem),),
+        )
     return [found[uid] for uid in wanted]
 
 
 def find_horizon(hours: int | None, hinted: Iterable[Methodology]) -> int:
     """Return the stated horizon, else the shortest of the hinted timeframes. Raises Invalid without either."""
     if hours is None:
-        hours = min((HORIZON_HOURS[Timeframe(row.timeframe)] for row in hinted), default=None)
+        hours = min(
+            (HORIZON_HOURS[Timeframe(row.timeframe)] for row in hinted),
+            default=None,
+        )
         if hours is None:
             raise wrong("horizon_hours", _("Give horizon_hours, or hint a methodology whose timeframe says it."))
     if not 1 <= hours <= MAX_HORIZON_HOURS:
-        raise wrong("horizon_hours", _("Give 1 to %(most)d hours.") % {"most": MAX_HORIZON_HOURS})
+        raise wrong(
+            "horizon_hours",
+            _("Give 1 to %(most)d hours.") % {"most": MAX_HORIZON_HOURS},
+        )
     return hours
 
 
@@ -146,7 +191,12 @@ def wrong(field: str, problem: str) -> Invalid:
     return Invalid(problem, errors=(FieldError(field, problem),))
 
 
-def build_hints(case: TradingCase, hinted: Sequence[Methodology], *, has_prices: bool) -> list[CaseHint]:
+def build_hints(
+    case: TradingCase,
+    hinted: Sequence[Methodology],
+    *,
+    has_prices: bool,
+) -> list[CaseHint]:
     """Return the unsaved hints of a stored case, each with its block of the court. Needs a transaction.
 
     No block is made by a symbol that the instance has never had a price of, since no case of it will ever count, nor
@@ -175,8 +225,16 @@ def find_block(number: int, decided_at: datetime, ends_at: datetime) -> datetime
 
     A block that the court has counted takes no further case: of one moment it would be counted twice.
     """
-    near = CaseHint.objects.filter(methodology=number, block_at__lt=ends_at, block_ends_at__gt=decided_at)
+    near = CaseHint.objects.filter(
+        methodology=number,
+        block_at__lt=ends_at,
+        block_ends_at__gt=decided_at,
+    )
     found = list(near.values_list("block_at", "block_ends_at", "is_judged"))
     if any(at == decided_at and is_judged for at, _end, is_judged in found):
         return None
-    return block_of(decided_at, ends_at, [(at, end) for at, end, _judged in found if at and end])
+    return block_of(
+        decided_at,
+        ends_at,
+        [(at, end) for at, end, _judged in found if at and end],
+    )

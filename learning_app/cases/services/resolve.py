@@ -59,7 +59,10 @@ class Resolved:
 
 def list_due_batches(*, now: datetime) -> Iterator[list[TradingCase]]:
     """Yield the pending cases whose window is over, in order of its end and their id."""
-    return walk_due(TradingCase.objects.pending().filter(window_ends_at__lte=now), "window_ends_at")
+    return walk_due(
+        TradingCase.objects.pending().filter(window_ends_at__lte=now),
+        "window_ends_at",
+    )
 
 
 def walk_due(rows: "QuerySet[T]", ends: str) -> Iterator[list[T]]:
@@ -73,7 +76,12 @@ def walk_due(rows: "QuerySet[T]", ends: str) -> Iterator[list[T]]:
         place = Q((f"{ends}__gte", ended_at)) & later  # a range that the index walks
 
 
-def resolve_batch(batch: Sequence[TradingCase], *, actor: str, now: datetime) -> Resolved:
+def resolve_batch(
+    batch: Sequence[TradingCase],
+    *,
+    actor: str,
+    now: datetime,
+) -> Resolved:
     """Close those of the cases that a price judges, and credit their hints once, in one transaction."""
     judge(batch, now=now)
     closed = [case for case in batch if case.outcome_state != OutcomeState.PENDING]
@@ -93,7 +101,11 @@ def resolve_batch(batch: Sequence[TradingCase], *, actor: str, now: datetime) ->
 
 def judge(cases: Sequence[TradingCase], *, now: datetime) -> None:
     """Close cases as prices judge them, not stored yet; one stays pending while none can."""
-    for case, move in zip(cases, find_moves(list(map(window_of, cases)), now=now), strict=True):
+    for case, move in zip(
+        cases,
+        find_moves(list(map(window_of, cases)), now=now),
+        strict=True,
+    ):
         if move is not None:
             close(case, move, by=INSTANCE, now=now)
     unjudged = [case for case in cases if case.outcome_state == OutcomeState.PENDING]
@@ -112,11 +124,19 @@ def window_of(case: TradingCase) -> tuple[str, OutcomeWindow]:
 def find_own_moves(cases: Sequence[TradingCase], *, now: datetime) -> Iterator[tuple[TradingCase, Move | None]]:
     """Yield the cases that an owner's own prices may close, with what those say: where the instance cannot judge."""
     asking: defaultdict[int, list[TradingCase]] = defaultdict(list)
-    for case, start in zip(cases, find_starts(list(map(window_of, cases))), strict=True):
+    for case, start in zip(
+        cases,
+        find_starts(list(map(window_of, cases))),
+        strict=True,
+    ):
         if start is None or is_long_over(case.window_ends_at, now=now):
             asking[case.owner_id].append(case)
     for owner_id, own in asking.items():
-        yield from zip(own, find_moves(list(map(window_of, own)), owner_id=owner_id, now=now), strict=True)
+        yield from zip(
+            own,
+            find_moves(list(map(window_of, own)), owner_id=owner_id, now=now),
+            strict=True,
+        )
 
 
 def is_long_over(window_ends_at: datetime, *, now: datetime) -> bool:
@@ -145,13 +165,23 @@ def credit(cases: Sequence[TradingCase], *, actor: str, now: datetime) -> int:
     The methodologies are locked.
     """
     counting = {case.pk: case for case in cases if counts(case)}
-    hints = list(CaseHint.objects.filter(case__in=counting, is_credited=True, credited_at__isnull=True))
+    hints = list(
+        CaseHint.objects.filter(
+            case__in=counting,
+            is_credited=True,
+            credited_at__isnull=True,
+        )
+    )
     by_case: defaultdict[int, list[CaseHint]] = defaultdict(list)
     for hint in hints:
         hint.credited_at = now
         by_case[hint.case_id].append(hint)
     outcomes = [
-        NewOutcome(hint.methodology_id, case.outcome_state == OutcomeState.CONFIRMED_GOOD, pk)
+        NewOutcome(
+            hint.methodology_id,
+            case.outcome_state == OutcomeState.CONFIRMED_GOOD,
+            pk,
+        )
         for pk, case in counting.items()
         for hint in sorted(by_case[pk], key=lambda hint: hint.position)
     ]
@@ -186,7 +216,10 @@ def judge_blocks(cases: Sequence[TradingCase], *, actor: str, now: datetime) -> 
     for hint in judged:
         hint.is_judged = True
     update_rows(CaseHint, ("is_judged",), judged)
-    ordered = sorted(complete.items(), key=lambda item: (end_of(item[1]), item[0]))
+    ordered = sorted(
+        complete.items(),
+        key=lambda item: (end_of(item[1]), item[0]),
+    )
     observations = (observe(number, [hint.case for hint in hints]) for (number, _at), hints in ordered)
     add_blocks([each for each in observations if each], actor=actor, now=now)
 
@@ -203,4 +236,9 @@ def observe(number: int, cases: Sequence[TradingCase]) -> Observation | None:
         return None
     score = sum(case.outcome_state == OutcomeState.CONFIRMED_GOOD for case in said) / len(said)
     at = max(case.window_ends_at for case in said)
-    return Observation(number, score=score, base_rate=sum(case.base_rate for case in said) / len(said), at=at)
+    return Observation(
+        number,
+        score=score,
+        base_rate=sum(case.base_rate for case in said) / len(said),
+        at=at,
+    )

@@ -16,7 +16,13 @@ REVEAL_FOR = timedelta(minutes=15)
 MAX_REASON_CHARS = 200
 
 
-def reveal_case(*, principal: Principal, case: TradingCase, reason: str, now: datetime) -> datetime:
+def reveal_case(
+    *,
+    principal: Principal,
+    case: TradingCase,
+    reason: str,
+    now: datetime,
+) -> datetime:
     """Let this person see the amounts of a case, and return until when. Raises Invalid for an unusable reason."""
     reason = redact_text(clean_text(reason, field="reason", max_chars=MAX_REASON_CHARS))[:MAX_REASON_CHARS]
     ends_at = now + REVEAL_FOR
@@ -43,8 +49,20 @@ def end_reveal(*, principal: Principal, case: TradingCase, now: datetime) -> boo
     return is_ended
 
 
-def record(principal: Principal, case: TradingCase, act: str, *, now: datetime, reason: str = "") -> None:
+def record(
+    principal: Principal,
+    case: TradingCase,
+    act: str,
+    *,
+    now: datetime,
+    reason: str = "",
+) -> None:
     """Write the act into the audit log."""
     record_audit(
-        now=now, actor=principal.actor, tool_call=act, owner_id=case.owner_id, reasoning=reason, details={"id": case.pk}
+        now=now,
+        actor=principal.actor,
+        tool_call=act,
+        owner_id=case.owner_id,
+        reasoning=reason,
+        details={"id": case.pk},
     )

@@ -15,7 +15,14 @@ from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.errors import Conflict, FieldError, Invalid
 
 
-def state_outcome(*, uid: str, is_correct: bool, case_id: int | None, actor: str, now: datetime) -> Methodology:
+def state_outcome(
+    *,
+    uid: str,
+    is_correct: bool,
+    case_id: int | None,
+    actor: str,
+    now: datetime,
+) -> Methodology:
     """Count one outcome; of a case that hints at the methodology in its own direction, once.
 
     Raises NotFound, Invalid for a case that does not hint at it, Conflict when the case was counted before.
@@ -24,9 +31,22 @@ def state_outcome(*, uid: str, is_correct: bool, case_id: int | None, actor: str
         row = get_methodology(uid, for_update=True)
         if case_id is not None:
             take_credit(row, case_id, now=now)
-        changed = apply_outcomes([NewOutcome(row.pk, is_correct, case_id)], actor=actor, now=now)[row.pk]
-        details = {"id": uid, "correct": is_correct, **({"case": case_id} if case_id else {})}
-        record_audit(now=now, actor=actor, tool_call="methodology_outcome_recorded", details=details)
+        changed = apply_outcomes(
+            [NewOutcome(row.pk, is_correct, case_id)],
+            actor=actor,
+            now=now,
+        )[row.pk]
+        details = {
+            "id": uid,
+            "correct": is_correct,
+            **({"case": case_id} if case_id else {}),
+        }
+        record_audit(
+            now=now,
+            actor=actor,
+            tool_call="methodology_outcome_recorded",
+            details=details,
+        )
     return changed
 
 

@@ -74,7 +74,10 @@ def list_unjudged(mode: Mode, *, now: datetime) -> Iterator[Methodology]:
 def new_hints(*, now: datetime) -> "QuerySet[CaseHint]":
     """Return the hints that moved a counter by now."""
     return CaseHint.objects.filter(
-        is_credited=True, credited_at__lte=now, case__outcome_state__in=CONCLUSIVE, case__is_demo=False
+        is_credited=True,
+        credited_at__lte=now,
+        case__outcome_state__in=CONCLUSIVE,
+        case__is_demo=False,
     )
 
 
@@ -88,7 +91,10 @@ def judge(run: Pass, row: Methodology) -> str:
         raise
     record_asked(row, now=now)
     mode, verdict = mode_of(METHODOLOGY_VERDICTS), answer.value.verdict
-    reason = reason_of(verdict, "" if guard.judge(answer.value.reason).is_held else answer.value.reason)
+    reason = reason_of(
+        verdict,
+        "" if guard.judge(answer.value.reason).is_held else answer.value.reason,
+    )
     if mode is Mode.SHADOW:
         store_shadow_result(row, answer, reason, now=now)
         return IN_SHADOW
@@ -97,12 +103,24 @@ def judge(run: Pass, row: Methodology) -> str:
         if mode is Mode.OFF or current is None or state_of(current) != state_of(row):
             return CHANGED
         is_last = is_last_flag(verdict, earlier_verdicts(current))
-        append_event(current, LifecycleKind.REFLECTION_ADJUSTED, actor=run.actor, now=now, reason=reason)
+        append_event(
+            current,
+            LifecycleKind.REFLECTION_ADJUSTED,
+            actor=run.actor,
+            now=now,
+            reason=reason,
+        )
         VerdictState.objects.filter(pk=row.pk).update(judged_at=now)
         if is_last:
             current.quarantine, current.quarantined_by, current.updated_at = 1, QuarantinedBy.JUDGE, now
             current.save(update_fields=["quarantine", "quarantined_by", "updated_at"])
-            append_event(current, LifecycleKind.REQUANTIZED_BY_JUDGE, actor=run.actor, now=now, reason=reason)
+            append_event(
+                current,
+                LifecycleKind.REQUANTIZED_BY_JUDGE,
+                actor=run.actor,
+                now=now,
+                reason=reason,
+            )
     return QUARANTINED if is_last else FLAGGED if verdict == FLAG else RECOVERING
 
 
@@ -145,7 +163,13 @@ def earlier_verdicts(row: Methodology) -> list[str]:
     return [reason if kind == LifecycleKind.REFLECTION_ADJUSTED else "" for kind, reason in found]
 
 
-def store_shadow_result(row: Methodology, answer: Answer[MethodologyVerdict], reason: str, *, now: datetime) -> None:
+def store_shadow_result(
+    row: Methodology,
+    answer: Answer[MethodologyVerdict],
+    reason: str,
+    *,
+    now: datetime,
+) -> None:
     """Keep what would have been written, in place of what stood there of earlier cases, and write none of it."""
     with transaction.atomic():
         delete_shadows([subject_of(row.uid)])

@@ -26,7 +26,14 @@ def check_not_blank(text: str) -> str:
 Text = Annotated[str, Field(min_length=1, max_length=MAX_TEXT_CHARS), AfterValidator(check_not_blank)]
 Line = Annotated[str, Field(min_length=1, max_length=MAX_LINE_CHARS), AfterValidator(check_not_blank)]
 Lines = Annotated[list[Line], Field(max_length=MAX_LINES)]
-Confidence = Annotated[float, Field(ge=0, le=1, description="0 to 1: how likely you think that you are right.")]
+Confidence = Annotated[
+    float,
+    Field(
+        ge=0,
+        le=1,
+        description="0 to 1: how likely you think that you are right.",
+    ),
+]
 
 
 class RoleAnswer(BaseModel):
@@ -92,7 +99,11 @@ class PortfolioDecision(RoleAnswer):
 
     rating: Rating
     confidence: Confidence
-    horizon_days: int = Field(ge=1, le=MAX_HORIZON_DAYS, description="Days until the base case should have played out.")
+    horizon_days: int = Field(
+        ge=1,
+        le=MAX_HORIZON_DAYS,
+        description="Days until the base case should have played out.",
+    )
     cases: DecisionCases
     cited: list[Annotated[str, Field(max_length=40)]] = Field(
         default=[],

@@ -7,9 +7,20 @@ from learning_app.vocabulary import LadderWindow, Rating
 from minara_site.kernel.market.outcome import Direction, OutcomeWindow
 
 W = LadderWindow
-DAYS: Final = {W.DAY: 1, W.WEEK: 7, W.MONTH: 30, W.QUARTER: 90, W.HALF_YEAR: 180, W.YEAR: 365}
+DAYS: Final = {
+    W.DAY: 1,
+    W.WEEK: 7,
+    W.MONTH: 30,
+    W.QUARTER: 90,
+    W.HALF_YEAR: 180,
+    W.YEAR: 365,
+}
 """The standard windows, which count for methodologies."""
-DIRECTION_OF: Final = {Rating.BUY: Direction.BULLISH, Rating.HOLD: Direction.NEUTRAL, Rating.SELL: Direction.BEARISH}
+DIRECTION_OF: Final = {
+    Rating.BUY: Direction.BULLISH,
+    Rating.HOLD: Direction.NEUTRAL,
+    Rating.SELL: Direction.BEARISH,
+}
 
 
 def due_at(window: LadderWindow, decided_at: datetime) -> datetime:

@@ -84,14 +84,30 @@ def render_content(position: Position, brief: Brief) -> str:
     parts += [block(*sources[source]) for source in Source if source in position.sources]
     said = [each for each in brief.said if each.phase in position.phases]
     if position.phases:
-        lines = (data_line({"role": each.role, "kind": each.kind, **each.fields}) for each in said)
+        lines = (
+            data_line(
+                {
+                    "role": each.role,
+                    "kind": each.kind,
+                    **each.fields,
+                }
+            )
+            for each in said
+        )
         parts.append(block("What other roles said in this run, in order", MEMORY_CONTEXT, lines))
     return "\n\n".join(parts)
 
 
 def block(title: str, tag: str, lines: Iterable[str]) -> str:
     """Return lines that are safe already between the tags, under a title."""
-    return "\n".join([f"{title}:", open_fence(tag), *(list(lines) or ["none"]), close_fence(tag)])
+    return "\n".join(
+        [
+            f"{title}:",
+            open_fence(tag),
+            *(list(lines) or ["none"]),
+            close_fence(tag),
+        ]
+    )
 
 
 def data_line(data: Mapping[str, Any]) -> str:

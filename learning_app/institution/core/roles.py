@@ -57,17 +57,37 @@ METHODS_AND_PAST = frozenset({S.METHODS, S.RETROSPECT})
 
 def analyst(role: str, prompt: str, *sources: Source) -> Position:
     """Return the position of an analyst."""
-    return Position(role, P.ANALYSTS, AnalystReport, prompt, frozenset({*sources, S.METHODS, S.RETROSPECT}))
+    return Position(
+        role,
+        P.ANALYSTS,
+        AnalystReport,
+        prompt,
+        frozenset({*sources, S.METHODS, S.RETROSPECT}),
+    )
 
 
 def debater(role: str, prompt: str) -> Position:
     """Return a turn of the debate."""
-    return Position(role, P.DEBATE, DebateTurn, prompt, frozenset({S.METHODS}), DEBATED)
+    return Position(
+        role,
+        P.DEBATE,
+        DebateTurn,
+        prompt,
+        frozenset({S.METHODS}),
+        DEBATED,
+    )
 
 
 def risk_voice(role: str, prompt: str) -> Position:
     """Return a voice of the risk committee."""
-    return Position(role, P.RISK, RiskOpinion, prompt, frozenset({S.PRICES}), PROPOSED)
+    return Position(
+        role,
+        P.RISK,
+        RiskOpinion,
+        prompt,
+        frozenset({S.PRICES}),
+        PROPOSED,
+    )
 
 
 POSITIONS: Final = (

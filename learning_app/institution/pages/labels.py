@@ -14,7 +14,11 @@ STATES: dict[InstitutionState, Text] = {
     InstitutionState.FAILED: _("Failed"),
     InstitutionState.CANCELLED: _("Cancelled"),
 }
-RATINGS: dict[Rating, Text] = {Rating.BUY: _("Buy"), Rating.HOLD: _("Hold"), Rating.SELL: _("Sell")}
+RATINGS: dict[Rating, Text] = {
+    Rating.BUY: _("Buy"),
+    Rating.HOLD: _("Hold"),
+    Rating.SELL: _("Sell"),
+}
 PHASES: dict[InstitutionPhase, Text] = {
     P.ANALYSTS: _("Analysts"),
     P.DEBATE: _("Debate of bull and bear"),

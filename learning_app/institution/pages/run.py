@@ -96,7 +96,10 @@ def shape_fields(fields: Mapping[str, Any]) -> Iterator[FieldView]:
             if value and name != "cited":
                 yield FieldView(label, lines=value)
         else:
-            yield FieldView(label, code=f"{value:.2f}" if isinstance(value, float) else str(value))
+            yield FieldView(
+                label,
+                code=f"{value:.2f}" if isinstance(value, float) else str(value),
+            )
 
 
 def shape_cited(run: InstitutionRun, principal: Principal) -> list[CitedRow]:
@@ -113,7 +116,11 @@ def shape_cited(run: InstitutionRun, principal: Principal) -> list[CitedRow]:
     return rows
 
 
-def credit_label(run: InstitutionRun, method: Methodology, windows: Sequence[str]) -> str:
+def credit_label(
+    run: InstitutionRun,
+    method: Methodology,
+    windows: Sequence[str],
+) -> str:
     """Return what citing a methodology counted, and if nothing, why."""
     if windows:
         return _("counted: %(windows)s") % {"windows": ", ".join(windows)}
@@ -136,16 +143,30 @@ def choose_rung(run: InstitutionRun, asked: str) -> InstitutionReflection | None
     return found[0] if found else None
 
 
-def load_chart(run: InstitutionRun, rung: InstitutionReflection | None, *, now: datetime) -> PriceChart | None:
+def load_chart(
+    run: InstitutionRun,
+    rung: InstitutionReflection | None,
+    *,
+    now: datetime,
+) -> PriceChart | None:
     """Return the instance's prices around a window of the decision; the owner's where those of the demo are meant."""
     if rung is None or run.decided_at is None:
         return None
     entry, leave = (rung.entry_price, rung.entry_price_at), (rung.exit_price, rung.exit_price_at)
     owner_id = run.owner_id if run.is_demo else None
-    return load_decision_chart(JudgedDecision(run.ticker, run.decided_at, rung.due_at, entry, leave, owner_id), now=now)
+    return load_decision_chart(
+        JudgedDecision(run.ticker, run.decided_at, rung.due_at, entry, leave, owner_id),
+        now=now,
+    )
 
 
-def page_context(run: InstitutionRun, principal: Principal, *, window: str, now: datetime) -> dict[str, Any]:
+def page_context(
+    run: InstitutionRun,
+    principal: Principal,
+    *,
+    window: str,
+    now: datetime,
+) -> dict[str, Any]:
     """Return everything that the page of a run shows this reader."""
     rung, inputs = choose_rung(run, window), run.inputs or {}
     snapshots = InstitutionReflection.objects.filter(run=run).exclude(window__in=list(DAYS)).order_by("-due_at", "-pk")
@@ -156,7 +177,11 @@ def page_context(run: InstitutionRun, principal: Principal, *, window: str, now:
         "row": InstitutionRow(run),
         "is_own": run.owner_id == principal.owner.pk,
         "phases": [
-            PhaseView(PHASES[phase], number, [each for each in said if each.output.phase == phase])
+            PhaseView(
+                PHASES[phase],
+                number,
+                [each for each in said if each.output.phase == phase],
+            )
             for number, phase in enumerate(InstitutionPhase, 1)
         ],
         "roles": len(POSITIONS),

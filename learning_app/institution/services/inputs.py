@@ -64,7 +64,12 @@ def list_methods(owner: User, asset_class: AssetClass) -> list[Methodology]:
     return [row for row in found if not row.is_demo][:MAX_METHODS]
 
 
-def describe_prices(ticker: str, missing: list[MissingInput], *, at: datetime) -> tuple[list[str], Quote | None]:
+def describe_prices(
+    ticker: str,
+    missing: list[MissingInput],
+    *,
+    at: datetime,
+) -> tuple[list[str], Quote | None]:
     """Return lines about the instance's prices of a ticker up to a moment, and the last one."""
     last = find_newest(ticker, None, at)
     tolerance = tolerance_of(timedelta(days=1), group_of(ticker))
@@ -80,7 +85,13 @@ def describe_prices(ticker: str, missing: list[MissingInput], *, at: datetime) -
             change = float(change_pct(quote.price, last.price))
             lines.append(f"change over {days} days: {change:+.2f} % from {price_text(quote)}")
     missing += [M.PRICES_SHORT] if len(lines) <= len(BACK_DAYS) else []
-    course = list_quotes(ticker, since=at - COURSE, until=at, owner_id=None, most=MAX_COURSE)
+    course = list_quotes(
+        ticker,
+        since=at - COURSE,
+        until=at,
+        owner_id=None,
+        most=MAX_COURSE,
+    )
     return [*lines, *(f"{moment(quote.at)}: {price_text(quote)}" for quote in course)], last
 
 
@@ -89,7 +100,13 @@ def price_text(quote: Quote) -> str:
     return f"{quote.price.normalize():f}"
 
 
-def collect_events(kind: EventKind, ticker: str, missing: list[MissingInput], *, at: datetime) -> list[dict[str, Any]]:
+def collect_events(
+    kind: EventKind,
+    ticker: str,
+    missing: list[MissingInput],
+    *,
+    at: datetime,
+) -> list[dict[str, Any]]:
     """Return the events of the last week around a ticker, as the row keeps them."""
     unset, failed, none, withheld = MISSING[kind]
     try:
@@ -117,7 +134,13 @@ def brief_of(run: InstitutionRun, said: Sequence[InstitutionRoleOutput]) -> Brie
         prices=inputs["prices"],
         news=[EvidenceItem.from_json(item) for item in inputs["news"]],
         onchain=[EvidenceItem.from_json(item) for item in inputs["onchain"]],
-        methods=[{"id": row.uid, **{name: getattr(row, name) for name in METHOD_FIELDS}} for row in methods],
+        methods=[
+            {
+                "id": row.uid,
+                **{name: getattr(row, name) for name in METHOD_FIELDS},
+            }
+            for row in methods
+        ],
         retrospect=inputs.get("retrospect"),
         missing=[MissingInput(each) for each in inputs["missing"]],
         said=[SaidBefore(each.role, each.kind, each.phase, each.fields) for each in said],

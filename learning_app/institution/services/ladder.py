@@ -49,7 +49,10 @@ def run_ladder(*, now: datetime) -> dict[str, Any]:
 def list_due_batches(*, now: datetime) -> Iterator[list[InstitutionReflection]]:
     """Yield standard windows that are over and not scored, in order of their end and id; never the demo's."""
     rows = InstitutionReflection.objects.filter(
-        scored_at__isnull=True, due_at__lte=now, window__in=list(DAYS), run__is_demo=False
+        scored_at__isnull=True,
+        due_at__lte=now,
+        window__in=list(DAYS),
+        run__is_demo=False,
     )
     return walk_due(rows.select_related("run"), "due_at")
 
@@ -60,7 +63,10 @@ def score_batch(batch: Sequence[InstitutionReflection], *, now: datetime) -> dic
     closed = [each for each in batch if each.scored_at]
     cited = {uid for each in closed if each.run.feeds for uid in each.run.cited}
     with transaction.atomic():
-        rows = InstitutionReflection.objects.filter(pk__in=[each.pk for each in closed], scored_at__isnull=True)
+        rows = InstitutionReflection.objects.filter(
+            pk__in=[each.pk for each in closed],
+            scored_at__isnull=True,
+        )
         waiting = set(rows.order_by("pk").select_for_update().values_list("pk", flat=True))
         ours = [each for each in closed if each.pk in waiting]
         numbers = Methodology.objects.filter(uid__in=cited).values_list("pk", flat=True)
@@ -72,13 +78,22 @@ def score_batch(batch: Sequence[InstitutionReflection], *, now: datetime) -> dic
 
 def judge(batch: Sequence[InstitutionReflection], *, now: datetime) -> None:
     """Score windows as the instance's prices say, not stored yet; one stays pending while none can."""
-    windows = [(each.run.ticker, OutcomeWindow(decided_at(each), each.due_at)) for each in batch]
+    windows = [
+        (
+            each.run.ticker,
+            OutcomeWindow(decided_at(each), each.due_at),
+        )
+        for each in batch
+    ]
     for each, move in zip(batch, find_moves(windows, now=now), strict=True):
         if move is not None:
             close(each, move, now=now)
         elif is_long_over(each.due_at, now=now):
             each.outcome_state, each.scored_at = OutcomeState.EXPIRED, now
-    compare_horizons([each for each in batch if each.window == LadderWindow.MONTH and each.scored_at], now=now)
+    compare_horizons(
+        [each for each in batch if each.window == LadderWindow.MONTH and each.scored_at],
+        now=now,
+    )
 
 
 def decided_at(each: InstitutionReflection) -> datetime:
@@ -97,15 +112,29 @@ def close(each: InstitutionReflection, move: Move, *, now: datetime) -> None:
 
 def compare_horizons(months: Sequence[InstitutionReflection], *, now: datetime) -> None:
     """Say of windows of 30 days how the decision stood at the end of its own horizon, where that is over."""
-    asked = [(each, horizon_window(decided_at(each), each.run.horizon_days or 0)) for each in months]
+    asked = [
+        (
+            each,
+            horizon_window(decided_at(each), each.run.horizon_days or 0),
+        )
+        for each in months
+    ]
     known = [(each, window) for each, window in asked if window is not None]
-    moves = find_moves([(each.run.ticker, window) for each, window in known], now=now)
+    moves = find_moves(
+        [(each.run.ticker, window) for each, window in known],
+        now=now,
+    )
     for (each, _window), move in zip(known, moves, strict=True):
         if move is not None:
             each.horizon_state, each.horizon_pnl_pct = judge_move(move, each.run.direction)
 
 
-def feed(scored: Sequence[InstitutionReflection], methods: dict[str, Methodology], *, now: datetime) -> int:
+def feed(
+    scored: Sequence[InstitutionReflection],
+    methods: dict[str, Methodology],
+    *,
+    now: datetime,
+) -> int:
     """Count scores for cited methodologies, which are locked; return how many counted."""
     keys = InstitutionOutcome.objects.filter(
         methodology__in=[row.pk for row in methods.values()],
@@ -126,7 +155,12 @@ def feed(scored: Sequence[InstitutionReflection], methods: dict[str, Methodology
             counted.add(key)
             new.append(
                 InstitutionOutcome(
-                    methodology=row, ticker=each.run.ticker, window=each.window, day=day, reflection=each, at=now
+                    methodology=row,
+                    ticker=each.run.ticker,
+                    window=each.window,
+                    day=day,
+                    reflection=each,
+                    at=now,
                 )
             )
             details = {"institution_run": each.run.uid, "window": each.window}
@@ -139,11 +173,24 @@ def feed(scored: Sequence[InstitutionReflection], methods: dict[str, Methodology
 
 
 def new_snapshot(
-    run: InstitutionRun, window: LadderWindow, *, at: datetime, for_run: InstitutionRun | None = None
+    run: InstitutionRun,
+    window: LadderWindow,
+    *,
+    at: datetime,
+    for_run: InstitutionRun | None = None,
 ) -> InstitutionReflection:
     """Return an unsaved look back at a decision as prices stand at a moment; it counts for nothing."""
-    snapshot = InstitutionReflection(run=run, window=window, due_at=at, scored_at=at, for_run=for_run)
-    [move] = find_moves([(run.ticker, OutcomeWindow(decided_at(snapshot), at))], now=at)
+    snapshot = InstitutionReflection(
+        run=run,
+        window=window,
+        due_at=at,
+        scored_at=at,
+        for_run=for_run,
+    )
+    [move] = find_moves(
+        [(run.ticker, OutcomeWindow(decided_at(snapshot), at))],
+        now=at,
+    )
     if move is not None:
         close(snapshot, move, now=at)
     return snapshot
@@ -170,7 +217,11 @@ def repair_runs(*, now: datetime) -> int:
             repaired += end_run(run, InstitutionState.CANCELLED, now=now)
         else:
             with transaction.atomic():
-                same = InstitutionRun.objects.filter(pk=run.pk, job_run_id=run.job_run_id, state__in=OPEN_STATES)
+                same = InstitutionRun.objects.filter(
+                    pk=run.pk,
+                    job_run_id=run.job_run_id,
+                    state__in=OPEN_STATES,
+                )
                 if same.select_for_update().first():  # else its job went on meanwhile
                     request_job(run, now=now)
                     repaired += 1

@@ -30,7 +30,12 @@ class InstitutionOff(Refused):
 
 
 def request_runs(
-    *, owner_id: int, tickers: Sequence[str], actor: str, feeds: bool, now: datetime
+    *,
+    owner_id: int,
+    tickers: Sequence[str],
+    actor: str,
+    feeds: bool,
+    now: datetime,
 ) -> list[InstitutionRun]:
     """Ask for one run of each ticker, all or none; each is an act that calls models. Call it outside a transaction.
 
@@ -41,7 +46,14 @@ def request_runs(
     count_model_action(actor, acts=len(symbols), now=now)
     with transaction.atomic():
         return [
-            create_run(owner_id=owner_id, ticker=each, actor=actor, feeds=feeds, now=now, is_job=True)
+            create_run(
+                owner_id=owner_id,
+                ticker=each,
+                actor=actor,
+                feeds=feeds,
+                now=now,
+                is_job=True,
+            )
             for each in symbols
         ]
 
@@ -58,7 +70,12 @@ def create_run(
 ) -> InstitutionRun:
     """Store a run, and with `is_job` ask a worker for it. Needs a transaction."""
     run: InstitutionRun = InstitutionRun.objects.create(
-        owner_id=owner_id, ticker=ticker, actor=actor, feeds=feeds, as_of=as_of, created_at=now
+        owner_id=owner_id,
+        ticker=ticker,
+        actor=actor,
+        feeds=feeds,
+        as_of=as_of,
+        created_at=now,
     )
     if is_job:
         request_job(run, now=now)
@@ -74,7 +91,12 @@ def create_run(
 
 def request_job(run: InstitutionRun, *, now: datetime) -> None:
     """Ask a worker to go on with a run. Needs a transaction."""
-    job = jobs.request_run(RUN, {"run_id": run.pk}, now=now, requested_by=run.actor)
+    job = jobs.request_run(
+        RUN,
+        {"run_id": run.pk},
+        now=now,
+        requested_by=run.actor,
+    )
     InstitutionRun.objects.filter(pk=run.pk).update(job_run_id=job.pk)
     run.job_run_id = job.pk
 
@@ -105,7 +127,11 @@ def clean_tickers(tickers: Sequence[str], *, now: datetime) -> list[str]:
 
 def wrong(problem: str, *, code: str = "") -> Invalid:
     """Return the refusal of tickers."""
-    return Invalid(problem, code=code or None, errors=(FieldError("tickers", problem),))
+    return Invalid(
+        problem,
+        code=code or None,
+        errors=(FieldError("tickers", problem),),
+    )
 
 
 def cancel_run(run: InstitutionRun, *, actor: str, now: datetime) -> None:
@@ -117,11 +143,21 @@ def cancel_run(run: InstitutionRun, *, actor: str, now: datetime) -> None:
             with suppress(Conflict, NotFound):  # it ended while the page was read
                 jobs.cancel_run(run.job_run_id, now=now)
         record_audit(
-            now=now, actor=actor, tool_call="institution_cancelled", owner_id=run.owner_id, details={"id": run.uid}
+            now=now,
+            actor=actor,
+            tool_call="institution_cancelled",
+            owner_id=run.owner_id,
+            details={"id": run.uid},
         )
 
 
-def end_run(run: InstitutionRun, state: InstitutionState, *, error: str = "", now: datetime) -> bool:
+def end_run(
+    run: InstitutionRun,
+    state: InstitutionState,
+    *,
+    error: str = "",
+    now: datetime,
+) -> bool:
     """End a run without a decision; False says that it was over."""
     still_open = InstitutionRun.objects.filter(pk=run.pk, state__in=OPEN_STATES)
     return bool(still_open.update(state=state, error=error[:300], ended_at=now))

@@ -108,7 +108,12 @@ def work_at(committee: "Committee", now: datetime) -> dict[str, Any]:
     except (ClaimLost, DatabaseError, InterfaceError):
         raise
     except Exception:
-        end_run(run, InstitutionState.FAILED, error=_("It stopped at a fault of its own."), now=timezone.now())
+        end_run(
+            run,
+            InstitutionState.FAILED,
+            error=_("It stopped at a fault of its own."),
+            now=timezone.now(),
+        )
         raise
 
 
@@ -119,7 +124,12 @@ def has_attempts_left(claim: Claim | None) -> bool:
 
 def fail(run: InstitutionRun, error: MinaraError) -> dict[str, Any]:
     """End a run as failed and return how it ended."""
-    end_run(run, InstitutionState.FAILED, error=error.detail, now=timezone.now())
+    end_run(
+        run,
+        InstitutionState.FAILED,
+        error=error.detail,
+        now=timezone.now(),
+    )
     log.warning("institution_run_failed", run=run.uid, code=error.problem_code)
     return {"result": InstitutionState.FAILED.value, "code": error.problem_code}
 
@@ -146,7 +156,11 @@ class Committee:
             said.append(self.ask_position(number, said))
             self.say(said[-1])
         report_progress(self.claim, len(POSITIONS), len(POSITIONS))
-        log.info("institution_run_done", run=self.run.uid, calls=self.run.calls)
+        log.info(
+            "institution_run_done",
+            run=self.run.uid,
+            calls=self.run.calls,
+        )
         return {"result": InstitutionState.DONE.value, "roles": len(POSITIONS)}
 
     def begin(self, now: datetime) -> None:
@@ -230,7 +244,11 @@ def question_of(run: InstitutionRun, position: Position, said: Said) -> Question
     )
 
 
-def output_of(run: InstitutionRun, number: int, answer: Answer[RoleAnswer]) -> InstitutionRoleOutput:
+def output_of(
+    run: InstitutionRun,
+    number: int,
+    answer: Answer[RoleAnswer],
+) -> InstitutionRoleOutput:
     """Return the unsaved output of a position, each text withheld that the guard refuses, all when their sum is."""
     position = POSITIONS[number]
     fields = accepted_fields(answer.value.model_dump(mode="json"))
@@ -261,7 +279,13 @@ def is_refused(text: str) -> bool:
     return text != WITHHELD and guard.judge(text).is_held
 
 
-def decide(run: InstitutionRun, decision: PortfolioDecision, output: InstitutionRoleOutput, *, at: datetime) -> None:
+def decide(
+    run: InstitutionRun,
+    decision: PortfolioDecision,
+    output: InstitutionRoleOutput,
+    *,
+    at: datetime,
+) -> None:
     """Store the decision and the windows in which it will be scored. Needs a transaction; the run is locked."""
     run.state, run.ended_at, run.decided_at = InstitutionState.DONE, at, run.as_of or at
     run.rating, run.confidence, run.horizon_days = decision.rating, decision.confidence, decision.horizon_days
@@ -270,20 +294,34 @@ def decide(run: InstitutionRun, decision: PortfolioDecision, output: Institution
         update_fields=[*("state", "ended_at", "decided_at", "rating", "confidence", "horizon_days", "cases", "cited")]
     )
     InstitutionReflection.objects.bulk_create(
-        InstitutionReflection(run=run, window=window, due_at=due_at(window, run.decided_at)) for window in DAYS
+        InstitutionReflection(
+            run=run,
+            window=window,
+            due_at=due_at(window, run.decided_at),
+        )
+        for window in DAYS
     )
 
 
 def find_last_decision(run: InstitutionRun, *, at: datetime) -> InstitutionRun | None:
     """Return the owner's last decision on the ticker before a moment; replays count for replays alone, demos never."""
-    rows = InstitutionRun.objects.filter(owner=run.owner_id, ticker=run.ticker, state=InstitutionState.DONE)
+    rows = InstitutionRun.objects.filter(
+        owner=run.owner_id,
+        ticker=run.ticker,
+        state=InstitutionState.DONE,
+    )
     if run.as_of is None:
         rows = rows.filter(as_of__isnull=True)
     found: InstitutionRun | None = rows.filter(decided_at__lt=at, is_demo=False).order_by("-decided_at", "-pk").first()
     return found
 
 
-def describe_last(last: InstitutionRun, snapshot: InstitutionReflection, *, at: datetime) -> dict[str, Any]:
+def describe_last(
+    last: InstitutionRun,
+    snapshot: InstitutionReflection,
+    *,
+    at: datetime,
+) -> dict[str, Any]:
     """Return the last decision and what had become of it at a moment, as roles read it; its words are judged anew."""
     assert last.decided_at, "it was decided"
     ladder = last.reflections.filter(window__in=list(DAYS), due_at__lte=at).exclude(outcome_state=OutcomeState.PENDING)

@@ -38,7 +38,10 @@ class Counters(Generic[N]):
 
 
 _OPPOSITES = tuple(
-    (re.compile(rf"\b(?:{one})\b|{one_cjk}", re.IGNORECASE), re.compile(rf"\b(?:{other})\b|{other_cjk}", re.IGNORECASE))
+    (
+        re.compile(rf"\b(?:{one})\b|{one_cjk}", re.IGNORECASE),
+        re.compile(rf"\b(?:{other})\b|{other_cjk}", re.IGNORECASE),
+    )
     for one, one_cjk, other, other_cjk in (
         ("longs?|buy(?:s|ing)?|bull(?:ish)?", "做多|买", "shorts?|sell(?:s|ing)?|bear(?:ish)?", "做空|卖"),
         ("open(?:s|ing)?|enter(?:s|ing)?", "开仓|建仓", "clos(?:e|es|ing)|exit(?:s|ing)?", "平仓|清仓"),

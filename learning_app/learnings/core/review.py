@@ -53,15 +53,36 @@ class ReviewResult(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    score: int = Field(ge=0, le=10, description="0 to 10: completed, novel and reusable together.")
+    score: int = Field(
+        ge=0,
+        le=10,
+        description="0 to 10: completed, novel and reusable together.",
+    )
     summary: str = Field(max_length=MAX_SUMMARY_CHARS, description="One plain sentence for the user.")
-    suggested_trigger: str = Field(min_length=1, max_length=MAX_TRIGGER_CHARS, description="What the next task asks.")
+    suggested_trigger: str = Field(
+        min_length=1,
+        max_length=MAX_TRIGGER_CHARS,
+        description="What the next task asks.",
+    )
     suggested_tool_sequence: list[SuggestedStep] = Field(max_length=MAX_STEPS, description="The tools, in order.")
-    name: str = Field(min_length=1, max_length=MAX_NAME_CHARS, description="A short name.")
-    guidance: str = Field(default="", max_length=MAX_GUIDANCE_CHARS, description="What to watch for, or empty.")
+    name: str = Field(
+        min_length=1,
+        max_length=MAX_NAME_CHARS,
+        description="A short name.",
+    )
+    guidance: str = Field(
+        default="",
+        max_length=MAX_GUIDANCE_CHARS,
+        description="What to watch for, or empty.",
+    )
 
 
-def decide_unasked(calls: Sequence[Mapping[str, Any]], *, is_completed: bool, min_calls: int) -> ReviewOutcome | None:
+def decide_unasked(
+    calls: Sequence[Mapping[str, Any]],
+    *,
+    is_completed: bool,
+    min_calls: int,
+) -> ReviewOutcome | None:
     """Return what ends a review without a model: too few calls, a turn that broke off or whose last call failed."""
     if len(calls) < min_calls:
         return ReviewOutcome.SHORT
@@ -73,13 +94,21 @@ def has_failed(calls: Sequence[Mapping[str, Any]], *, is_completed: bool) -> boo
     return not is_completed or bool(calls and not calls[-1]["ok"])
 
 
-def render_turn(*, user_message: str, assistant_message: str, calls: Sequence[Mapping[str, Any]]) -> str:
+def render_turn(
+    *,
+    user_message: str,
+    assistant_message: str,
+    calls: Sequence[Mapping[str, Any]],
+) -> str:
     """Return the question about a turn: its messages, cut where they are long, and its calls in a line each."""
     data = {
         "user": fence_text(redact_text(user_message[:MAX_MESSAGE_CHARS])),
         "agent": fence_text(redact_text(assistant_message[:MAX_MESSAGE_CHARS])),
         "calls": [
-            {"call": fence_text(step_line({"tool_name": call["name"], "args": call["args"]})), "ok": call["ok"]}
+            {
+                "call": fence_text(step_line({"tool_name": call["name"], "args": call["args"]})),
+                "ok": call["ok"],
+            }
             for call in calls
         ],
     }

@@ -29,7 +29,10 @@ def taken_steps(suggested: Iterable[str], calls: Iterable[Call]) -> list[dict[st
     left = [call for call in calls if call["ok"]]
     steps = []
     for name in suggested:
-        at = next((place for place, call in enumerate(left) if call["name"] == name), None)
+        at = next(
+            (place for place, call in enumerate(left) if call["name"] == name),
+            None,
+        )
         if at is not None:
             args = left[at]["args"]
             is_short = len(json.dumps(args, ensure_ascii=False)) <= MAX_ARGS_CHARS

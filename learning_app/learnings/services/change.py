@@ -23,7 +23,13 @@ MAX_BULK = 5_000
 
 
 def edit_guidance(
-    *, principal: Principal, owner: Owner, uid: str, guidance: str, version: int | None = None, now: datetime
+    *,
+    principal: Principal,
+    owner: Owner,
+    uid: str,
+    guidance: str,
+    version: int | None = None,
+    now: datetime,
 ) -> Learning:
     """Write new guidance; the one before is kept for undo. What the guard refuses is held with its learning.
 
@@ -31,7 +37,12 @@ def edit_guidance(
     learning is switched off.
     """
     require_learning_on()
-    guidance = clean_text(guidance, field="guidance", max_chars=MAX_GUIDANCE_CHARS, min_chars=0)
+    guidance = clean_text(
+        guidance,
+        field="guidance",
+        max_chars=MAX_GUIDANCE_CHARS,
+        min_chars=0,
+    )
     with transaction.atomic():
         [row] = lock_all(owner, [uid], now=now)
         check_by_key(principal, [row])
@@ -45,7 +56,14 @@ def edit_guidance(
     return row
 
 
-def undo_edit(*, principal: Principal, owner: Owner, uid: str, version: int, now: datetime) -> Learning:
+def undo_edit(
+    *,
+    principal: Principal,
+    owner: Owner,
+    uid: str,
+    version: int,
+    now: datetime,
+) -> Learning:
     """Write the guidance of before the last edit again. Raises NotFound, Refused, Conflict when it changed since."""
     require_learning_on()
     with transaction.atomic():
@@ -57,7 +75,13 @@ def undo_edit(*, principal: Principal, owner: Owner, uid: str, version: int, now
     return row
 
 
-def write_guidance(row: Learning, guidance: str, *, actor: str, now: datetime) -> None:
+def write_guidance(
+    row: Learning,
+    guidance: str,
+    *,
+    actor: str,
+    now: datetime,
+) -> None:
     """Store the guidance of a locked row. Needs a transaction.
 
     An agent that edits again keeps what was there before its first edit: a roll-back brings that back.
@@ -78,7 +102,12 @@ def write_guidance(row: Learning, guidance: str, *, actor: str, now: datetime) -
 
 def save_judged(row: Learning, *, actor: str, now: datetime) -> None:
     """Save a locked row with the guard's verdict on it as it is now. Needs a transaction."""
-    lift_holds(kind=LEARNING_KIND, object_ids=[row.pk], actor=actor, now=now)
+    lift_holds(
+        kind=LEARNING_KIND,
+        object_ids=[row.pk],
+        actor=actor,
+        now=now,
+    )
     verdict = judge_stored(LEARNING_KIND, {row.pk: row.guarded_text})[row.pk]
     row.rules_version, row.held_at = verdict.rules_version, now if verdict.is_held else None
     row.save()
@@ -87,7 +116,12 @@ def save_judged(row: Learning, *, actor: str, now: datetime) -> None:
 
 
 def set_deleted(
-    *, principal: Principal, owner: Owner, uids: Collection[str], is_deleted: bool, now: datetime
+    *,
+    principal: Principal,
+    owner: Owner,
+    uids: Collection[str],
+    is_deleted: bool,
+    now: datetime,
 ) -> list[Learning]:
     """Delete learnings softly or restore them, all or nothing; return those that changed.
 
@@ -97,13 +131,21 @@ def set_deleted(
     if not is_deleted:
         require_learning_on()
     if not 0 < len(set(uids)) <= MAX_BULK:
-        raise Invalid(_("Choose between 1 and %(max)d learnings.") % {"max": MAX_BULK}, code="wrong_choice")
+        raise Invalid(
+            _("Choose between 1 and %(max)d learnings.") % {"max": MAX_BULK},
+            code="wrong_choice",
+        )
     with transaction.atomic():
         rows = [row for row in lock_all(owner, uids, now=now) if bool(row.deleted_at) != is_deleted]
         check_by_key(principal, rows)
         check_restorable(principal, rows)
         for row in rows:
-            mark_deleted(row, by=principal.actor if is_deleted else "", actor=principal.actor, now=now)
+            mark_deleted(
+                row,
+                by=principal.actor if is_deleted else "",
+                actor=principal.actor,
+                now=now,
+            )
     return rows
 
 
@@ -111,13 +153,24 @@ def mark_deleted(row: Learning, *, by: str, actor: str, now: datetime) -> None:
     """Delete a locked row softly, `by` somebody, or restore it where `by` is empty. Needs a transaction."""
     row.deleted_at, row.deleted_by, row.updated_at = now if by else None, by, now
     if by:
-        lift_holds(kind=LEARNING_KIND, object_ids=[row.pk], actor=actor, now=now)
+        lift_holds(
+            kind=LEARNING_KIND,
+            object_ids=[row.pk],
+            actor=actor,
+            now=now,
+        )
         row.save(update_fields=["deleted_at", "deleted_by", "updated_at"])
     else:
         save_judged(row, actor=actor, now=now)
     act = "learning_removed" if by else "learning_restored"
     details = {"id": row.uid, "sha256": content_digest(row.guarded_text)}
-    record_audit(now=now, actor=actor, tool_call=act, owner_id=row.owner_id, details=details)
+    record_audit(
+        now=now,
+        actor=actor,
+        tool_call=act,
+        owner_id=row.owner_id,
+        details=details,
+    )
 
 
 def list_deleted_with(*, owner: Owner, uid: str) -> list[str]:

@@ -21,7 +21,11 @@ def count_offers(turn: Turn, *, now: datetime) -> dict[LearningUse, int]:
     Needs a transaction.
     """
     success = LearningUse.FAILED if has_failed(turn.tool_calls, is_completed=turn.completed) else LearningUse.SUCCEEDED
-    uses: dict[LearningUse, list[int]] = {LearningUse.SUCCEEDED: [], LearningUse.FAILED: [], LearningUse.IGNORED: []}
+    uses: dict[LearningUse, list[int]] = {
+        LearningUse.SUCCEEDED: [],
+        LearningUse.FAILED: [],
+        LearningUse.IGNORED: [],
+    }
     rows = Learning.objects.live().filter(owner_id=turn.session.owner_id, pk__in=list_offered(turn))
     for row in rows.order_by("pk").select_for_update(of=("self",)):
         if is_adopted(row.tool_sequence, turn.tool_calls):
@@ -34,7 +38,14 @@ def count_offers(turn: Turn, *, now: datetime) -> dict[LearningUse, int]:
     moved(pk__in=uses[LearningUse.FAILED]).update(failure_count=F("failure_count") + 1, **used_at)
     moved(pk__in=uses[LearningUse.IGNORED]).update(ignored_count=F("ignored_count") + 1)
     TurnLearning.objects.bulk_create(
-        TurnLearning(turn=turn, learning_id=pk, use=use, at=now) for use, ids in uses.items() for pk in ids
+        TurnLearning(
+            turn=turn,
+            learning_id=pk,
+            use=use,
+            at=now,
+        )
+        for use, ids in uses.items()
+        for pk in ids
     )
     return {use: len(ids) for use, ids in uses.items()}
 
@@ -43,6 +54,10 @@ def list_offered(turn: Turn) -> set[int]:
     """Return the learnings that the session was offered between the turn before and this one."""
     before = Turn.objects.filter(session_id=turn.session_id, sequence=turn.sequence - 1)
     since = before.values_list("created_at", flat=True).first() or turn.session.created_at
-    calls = SuggestionLogEntry.objects.filter(session_id=turn.session_id, at__gte=since, at__lte=turn.created_at)
+    calls = SuggestionLogEntry.objects.filter(
+        session_id=turn.session_id,
+        at__gte=since,
+        at__lte=turn.created_at,
+    )
     offered = calls.order_by("-at").values_list("offered", flat=True)[:MAX_OFFERS]
     return {number for numbers in offered for number in numbers}

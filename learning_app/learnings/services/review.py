@@ -37,7 +37,12 @@ WITHHELD = "(withheld)"
 log = structlog.get_logger(__name__)
 
 
-def review_turns(ids: Sequence[int], *, now: datetime, claim: Claim | None = None) -> dict[str, Any]:
+def review_turns(
+    ids: Sequence[int],
+    *,
+    now: datetime,
+    claim: Claim | None = None,
+) -> dict[str, Any]:
     """Count what turns did with their suggestions, and review each once; return how many came out how.
 
     Running it again counts and stores nothing twice. Raises ModelUnavailable, so that it is tried again.
@@ -62,7 +67,9 @@ def review_turn(turn: Turn, counts: Counter[str], *, now: datetime) -> str:
     if review.outcome:
         return review.outcome
     unasked = decide_unasked(
-        turn.tool_calls, is_completed=turn.completed, min_calls=settings.MINARA.minara_learning_min_calls
+        turn.tool_calls,
+        is_completed=turn.completed,
+        min_calls=settings.MINARA.minara_learning_min_calls,
     )
     if unasked is None and mode_of(LEARNING_REVIEW) is Mode.OFF:
         unasked = ReviewOutcome.NOT_ASKED
@@ -104,7 +111,10 @@ def keep(turn: Turn, answer: Answer[ReviewResult], *, now: datetime) -> ReviewOu
     if result.score < settings.MINARA.minara_learning_score_threshold:
         return ReviewOutcome.BELOW
     session = turn.session
-    steps = taken_steps([step.tool_name for step in result.suggested_tool_sequence], turn.tool_calls)
+    steps = taken_steps(
+        [step.tool_name for step in result.suggested_tool_sequence],
+        turn.tool_calls,
+    )
     draft = LearningDraft(result.name, result.suggested_trigger, steps, result.guidance)
     used = TurnLearning.objects.filter(turn=turn, use=LearningUse.SUCCEEDED)
     try:
@@ -119,7 +129,12 @@ def keep(turn: Turn, answer: Answer[ReviewResult], *, now: datetime) -> ReviewOu
     except Invalid:
         return ReviewOutcome.INVALID
     use = LearningUse.STORED if stored.is_new else LearningUse.MERGED
-    TurnLearning.objects.create(turn=turn, learning=stored.row, use=use, at=now)
+    TurnLearning.objects.create(
+        turn=turn,
+        learning=stored.row,
+        use=use,
+        at=now,
+    )
     if stored.row.held_at:
         return ReviewOutcome.HELD
     return ReviewOutcome.STORED if stored.is_new else ReviewOutcome.MERGED
@@ -133,7 +148,9 @@ def question_about(turn: Turn) -> Question[ReviewResult]:
         tier=Tier.FAST,
         system=SYSTEM,
         content=render_turn(
-            user_message=turn.user_message, assistant_message=turn.assistant_message, calls=turn.tool_calls
+            user_message=turn.user_message,
+            assistant_message=turn.assistant_message,
+            calls=turn.tool_calls,
         ),
         answer=ReviewResult,
         max_tokens=MAX_TOKENS,
@@ -152,10 +169,19 @@ def said_safely(text: str) -> str:
     return WITHHELD if guard.judge(text).is_held else redact_text(" ".join(text.split()))
 
 
-def store_shadow_result(turn: Turn, answer: Answer[ReviewResult], *, now: datetime) -> None:
+def store_shadow_result(
+    turn: Turn,
+    answer: Answer[ReviewResult],
+    *,
+    now: datetime,
+) -> None:
     """Keep what would have been stored, without words that the guard refuses."""
     result = answer.value
-    said = {"name": result.name, "trigger": result.suggested_trigger, "guidance": result.guidance}
+    said = {
+        "name": result.name,
+        "trigger": result.suggested_trigger,
+        "guidance": result.guidance,
+    }
     is_refused = guard.judge("\n".join(said.values())).is_held
     record_shadow(
         capability=LEARNING_REVIEW,

@@ -62,7 +62,13 @@ def store_learning(
     off.
     """
     require_learning_on()
-    row = build_row(owner_id=owner_id, draft=draft, actor=actor, origin=origin, now=now)
+    row = build_row(
+        owner_id=owner_id,
+        draft=draft,
+        actor=actor,
+        origin=origin,
+        now=now,
+    )
     with transaction.atomic():
         lock_owner(owner_id)
         same = find_same(row)
@@ -84,13 +90,28 @@ def store_learning(
     return Stored(stored, is_new=same is None)
 
 
-def build_row(*, owner_id: int, draft: LearningDraft, actor: str, origin: str, now: datetime) -> Learning:
+def build_row(
+    *,
+    owner_id: int,
+    draft: LearningDraft,
+    actor: str,
+    origin: str,
+    now: datetime,
+) -> Learning:
     """Return the unsaved row of a draft, cleaned and its arguments redacted. Raises Invalid."""
     steps = clean_steps(draft.tool_sequence)
-    guidance = clean_text(draft.guidance, field="guidance", max_chars=MAX_GUIDANCE_CHARS, min_chars=0)
+    guidance = clean_text(
+        draft.guidance,
+        field="guidance",
+        max_chars=MAX_GUIDANCE_CHARS,
+        min_chars=0,
+    )
     if not steps and not guidance:
         problem = _("Give a tool sequence, guidance, or both.")
-        raise Invalid(problem, errors=(FieldError("tool_sequence", problem), FieldError("guidance", problem)))
+        raise Invalid(
+            problem,
+            errors=(FieldError("tool_sequence", problem), FieldError("guidance", problem)),
+        )
     return Learning(
         owner_id=owner_id,
         name=clean_text(draft.name, field="name", max_chars=MAX_NAME_CHARS),
@@ -110,7 +131,11 @@ def clean_steps(steps: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         raise steps_problem(_("Give at most %(max)d steps.") % {"max": MAX_STEPS})
     cleaned = [
         {
-            "tool_name": clean_text(step["tool_name"], field="tool_sequence", max_chars=MAX_TOOL_NAME_CHARS),
+            "tool_name": clean_text(
+                step["tool_name"],
+                field="tool_sequence",
+                max_chars=MAX_TOOL_NAME_CHARS,
+            ),
             "args": redact(step.get("args")),
         }
         for step in steps
@@ -146,7 +171,10 @@ def find_same(row: Learning) -> Learning | None:
         best = min(same, key=lambda pk: (near[pk], pk), default=None)
     else:
         newest = own.order_by("-number").values_list("number", "trigger")[:MAX_COMPARED]
-        match = find_most_similar_tfidf(row.trigger, {pk: text for pk, text in newest if not count_terms(text)})
+        match = find_most_similar_tfidf(
+            row.trigger,
+            {pk: text for pk, text in newest if not count_terms(text)},
+        )
         best = match.key if match and match.score >= SAME_TRIGGER else None
     found: Learning | None = own.select_for_update(of=("self",)).filter(pk=best).first() if best else None
     return found

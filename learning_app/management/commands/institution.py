@@ -36,7 +36,11 @@ class Command(OwnerCommand):
         acts = parser.add_subparsers(dest="act", required=True)
         run = acts.add_parser("run", help="let the committee decide on a ticker")
         run.add_argument("ticker", help="BTC, ETH/BTC or EURUSD")
-        run.add_argument("--at", metavar="MOMENT", help="replay from this moment of the past, in UTC; it feeds nothing")
+        run.add_argument(
+            "--at",
+            metavar="MOMENT",
+            help="replay from this moment of the past, in UTC; it feeds nothing",
+        )
         reflect = acts.add_parser("reflect", help="look back at decisions as prices stand now")
         reflect.add_argument("--run", metavar="ID", help="only this run")
         for each in (run, reflect):
@@ -60,11 +64,22 @@ class Command(OwnerCommand):
         as_of = read_moment(options["at"], now=now) if options["at"] else None
         [ticker] = clean_tickers([options["ticker"]], now=as_of or now)
         with transaction.atomic():
-            run = create_run(owner_id=owner.pk, ticker=ticker, actor=ACTOR, feeds=as_of is None, now=now, as_of=as_of)
+            run = create_run(
+                owner_id=owner.pk,
+                ticker=ticker,
+                actor=ACTOR,
+                feeds=as_of is None,
+                now=now,
+                as_of=as_of,
+            )
         if not options["json"]:
             self.stdout.write(_("Institution run %(id)s on %(ticker)s") % {"id": run.uid, "ticker": ticker})
         try:
-            run_institution(run.pk, now=now, say=lambda output: None if options["json"] else self.say_output(output))
+            run_institution(
+                run.pk,
+                now=now,
+                say=lambda output: None if options["json"] else self.say_output(output),
+            )
         except KeyboardInterrupt:
             with suppress(Conflict):  # it was over
                 cancel_run(run, actor=ACTOR, now=timezone.now())

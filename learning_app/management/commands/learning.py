@@ -46,11 +46,25 @@ class Command(MinaraCommand):
         audits = acts.add_parser("audit", help="the learning audit").add_subparsers(dest="audit_act", required=True)
         run = audits.add_parser("run", help="run one pass now")
         run.add_argument("--window-days", type=int, help="how far back the pass looks")
-        run.add_argument("--hashes", action="store_true", help="hash the learning tables before and after")
+        run.add_argument(
+            "--hashes",
+            action="store_true",
+            help="hash the learning tables before and after",
+        )
         show = audits.add_parser("show", help="show a report")
         which = show.add_mutually_exclusive_group()
-        which.add_argument("--latest", action="store_true", help="the newest one, as without a flag")
-        which.add_argument("--pass", dest="pass_id", type=int, metavar="ID", help="the report of this pass")
+        which.add_argument(
+            "--latest",
+            action="store_true",
+            help="the newest one, as without a flag",
+        )
+        which.add_argument(
+            "--pass",
+            dest="pass_id",
+            type=int,
+            metavar="ID",
+            help="the report of this pass",
+        )
         trend = audits.add_parser("trend", help="show the composite of the last days")
         trend.add_argument("--days", type=int, default=TREND_DAYS)
         findings = audits.add_parser("findings", help="list what the newest report found")
@@ -76,7 +90,12 @@ class Command(MinaraCommand):
 
     def handle_run(self, options: dict[str, Any]) -> tuple[Any, str]:
         days, with_hashes = options["window_days"], options["hashes"]
-        report = run_pass(now=timezone.now(), requested_by=ACTOR, window_days=days, with_hashes=with_hashes)
+        report = run_pass(
+            now=timezone.now(),
+            requested_by=ACTOR,
+            window_days=days,
+            with_hashes=with_hashes,
+        )
         return self.answer(report)
 
     def handle_show(self, options: dict[str, Any]) -> tuple[Any, str]:
@@ -84,7 +103,11 @@ class Command(MinaraCommand):
 
     def handle_trend(self, options: dict[str, Any]) -> tuple[Any, str]:
         now, days = timezone.now(), max(1, min(options["days"], MAX_TREND))
-        points = load_trend(since=now - timedelta(days=days), until=now, limit=MAX_TREND)
+        points = load_trend(
+            since=now - timedelta(days=days),
+            until=now,
+            limit=MAX_TREND,
+        )
         return trend_record(points, days=days), describe_trend(points, days=days)
 
     def handle_findings(self, options: dict[str, Any]) -> tuple[Any, str]:

@@ -37,11 +37,19 @@ class Command(OwnerCommand):
         """Declare the acts."""
         acts = parser.add_subparsers(dest="act", required=True)
         listed = acts.add_parser("list", help="list preferences, the newest first")
-        listed.add_argument("--state", choices=list(PreferenceState), help="only those in this state")
+        listed.add_argument(
+            "--state",
+            choices=list(PreferenceState),
+            help="only those in this state",
+        )
         approved = acts.add_parser("approve", help="put a proposal in force")
         approved.add_argument("--statement", help="approve these words instead")
         rejected = acts.add_parser("reject", help="reject a proposal")
-        rejected.add_argument("--reason", default="", help="why, at most 200 characters")
+        rejected.add_argument(
+            "--reason",
+            default="",
+            help="why, at most 200 characters",
+        )
         for each in (approved, rejected):
             each.add_argument("id", type=int)
         for each in (listed, approved, rejected):
@@ -54,7 +62,12 @@ class Command(OwnerCommand):
         if options["act"] == "list":
             self.list_all(owner, options)
             return
-        decision = {"preference_id": options["id"], "owner": owner, "actor": TERMINAL_ACTOR, "now": timezone.now()}
+        decision = {
+            "preference_id": options["id"],
+            "owner": owner,
+            "actor": TERMINAL_ACTOR,
+            "now": timezone.now(),
+        }
         if options["act"] == "reject":
             self.say_row(reject(**decision, reason=options["reason"]), options)
             return
@@ -62,7 +75,10 @@ class Command(OwnerCommand):
         if row.is_hard:
             self.check_owner(row, owner)
             decision |= {"typed": self.ask_to_type(row, options), "version": row.version}
-            self.say_row(activate_constraint(**decision, statement=options["statement"]), options)
+            self.say_row(
+                activate_constraint(**decision, statement=options["statement"]),
+                options,
+            )
         else:
             self.say_row(approve(**decision, statement=options["statement"]), options)
 

@@ -46,9 +46,18 @@ class Trust:
         return self.times_used >= rules.min_uses and self.bound >= rules.injection_threshold
 
 
-def after_outcome(trust: Trust, *, correct: bool, rules: TrustRules) -> tuple[Trust, LifecycleKind | None]:
+def after_outcome(
+    trust: Trust,
+    *,
+    correct: bool,
+    rules: TrustRules,
+) -> tuple[Trust, LifecycleKind | None]:
     """Return the trust after one more outcome, and the change of state that it brought, if any."""
-    counted = replace(trust, times_used=trust.times_used + 1, times_correct=trust.times_correct + correct)
+    counted = replace(
+        trust,
+        times_used=trust.times_used + 1,
+        times_correct=trust.times_correct + correct,
+    )
     if counted.quarantine:
         is_by_rule = counted.quarantined_by is QuarantinedBy.RULE and counted.may_graduate
         if is_by_rule and counted.is_at_bar(rules):
@@ -72,7 +81,11 @@ def count_missing(trust: Trust, rules: TrustRules) -> int | None:
     """
 
     def would_do(number: int) -> bool:
-        later = replace(trust, times_used=trust.times_used + number, times_correct=trust.times_correct + number)
+        later = replace(
+            trust,
+            times_used=trust.times_used + number,
+            times_correct=trust.times_correct + number,
+        )
         return later.is_at_bar(rules)
 
     missing = bisect_left(range(MAX_MISSING + 1), x=True, key=would_do)

@@ -85,11 +85,23 @@ def create_methodology(
         if (found := same.select_for_update().first()) is None:
             raise Conflict(_("The same methodology is being removed. Send it again."), code="changed")
         seen = {"id": found.uid, "sha256": content_digest(row.guarded_text)}
-        record_audit(now=now, actor=actor, tool_call="methodology_seen_again", reasoning=reasoning, details=seen)
+        record_audit(
+            now=now,
+            actor=actor,
+            tool_call="methodology_seen_again",
+            reasoning=reasoning,
+            details=seen,
+        )
         return Created(count_seen(found, row, now=now), is_new=False)
 
 
-def build_row(draft: MethodologyDraft, *, actor: str, origin: str, now: datetime) -> Methodology:
+def build_row(
+    draft: MethodologyDraft,
+    *,
+    actor: str,
+    origin: str,
+    now: datetime,
+) -> Methodology:
     """Return the unsaved row of a draft, every field cleaned. Raises Invalid."""
     structured = draft.structured.as_json()
     columns = {
@@ -102,8 +114,17 @@ def build_row(draft: MethodologyDraft, *, actor: str, origin: str, now: datetime
     }
     return Methodology(
         name=clean_text(draft.name, field="name", max_chars=MAX_NAME_CHARS),
-        methodology=clean_text(draft.methodology, field="methodology", max_chars=MAX_TEXT_CHARS),
-        evidence=clean_text(draft.evidence, field="evidence", max_chars=MAX_TEXT_CHARS, min_chars=0),
+        methodology=clean_text(
+            draft.methodology,
+            field="methodology",
+            max_chars=MAX_TEXT_CHARS,
+        ),
+        evidence=clean_text(
+            draft.evidence,
+            field="evidence",
+            max_chars=MAX_TEXT_CHARS,
+            min_chars=0,
+        ),
         phases=clean_phases(draft.phases),
         structured_json=structured,
         dedup_key=draft.structured.dedup_key,
@@ -153,13 +174,23 @@ def find_same(row: Methodology) -> int | None:
     found: int | None = same_key(row).values_list("pk", flat=True).first()
     if found is not None:
         return found
-    alike = Methodology.objects.filter(asset_class=row.asset_class, direction=row.direction, held_at__isnull=True)
+    alike = Methodology.objects.filter(
+        asset_class=row.asset_class,
+        direction=row.direction,
+        held_at__isnull=True,
+    )
     texts = dict(alike.order_by("-pk").values_list("pk", "methodology")[:MAX_COMPARED])
     match = find_most_similar_tfidf(row.methodology, texts) if texts else None
     return match.key if match and match.score >= SAME_TEXT else None
 
 
-def insert(row: Methodology, *, now: datetime, reasoning: str, further: Mapping[str, Any]) -> bool:
+def insert(
+    row: Methodology,
+    *,
+    now: datetime,
+    reasoning: str,
+    further: Mapping[str, Any],
+) -> bool:
     """Store a new row with its event; False when another writer was faster. Needs a transaction."""
     try:
         with transaction.atomic():
@@ -168,8 +199,19 @@ def insert(row: Methodology, *, now: datetime, reasoning: str, further: Mapping[
         if same_key(row).exists():
             return False
         raise
-    append_event(row, LifecycleKind.CREATED, actor=row.actor, now=now, details={"origin": row.origin})
-    details = {"id": row.uid, "sha256": content_digest(row.guarded_text), "count": 1, **further}
+    append_event(
+        row,
+        LifecycleKind.CREATED,
+        actor=row.actor,
+        now=now,
+        details={"origin": row.origin},
+    )
+    details = {
+        "id": row.uid,
+        "sha256": content_digest(row.guarded_text),
+        "count": 1,
+        **further,
+    }
     record_audit(
         now=now,
         actor=row.actor,
@@ -180,7 +222,12 @@ def insert(row: Methodology, *, now: datetime, reasoning: str, further: Mapping[
     return True
 
 
-def count_seen(same: Methodology, repeated: Methodology, *, now: datetime) -> Methodology:
+def count_seen(
+    same: Methodology,
+    repeated: Methodology,
+    *,
+    now: datetime,
+) -> Methodology:
     """Count that a locked row was seen again, and keep the other's words in the event. Nothing else changes."""
     Methodology.objects.filter(pk=same.pk).update(times_seen=F("times_seen") + 1)
     same.refresh_from_db()
@@ -194,7 +241,13 @@ def count_seen(same: Methodology, repeated: Methodology, *, now: datetime) -> Me
         details["structured"] = repeated.structured_json
     if verdict.is_held:
         details["refused"] = [finding.rule for finding in verdict.findings[:5]]
-    append_event(same, LifecycleKind.DEDUPLICATED, actor=repeated.actor, now=now, details=details)
+    append_event(
+        same,
+        LifecycleKind.DEDUPLICATED,
+        actor=repeated.actor,
+        now=now,
+        details=details,
+    )
     return same
 
 

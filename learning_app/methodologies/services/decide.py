@@ -49,18 +49,33 @@ class State:
     def as_json(self) -> dict[str, Any]:
         """Return it as an event keeps it."""
         read_at = self.reviewed_at.isoformat() if self.reviewed_at else None
-        return {"quarantine": self.quarantine, "quarantined_by": self.quarantined_by, "reviewed_at": read_at}
+        return {
+            "quarantine": self.quarantine,
+            "quarantined_by": self.quarantined_by,
+            "reviewed_at": read_at,
+        }
 
 
 def quarantine(*, uid: str, reason: str, actor: str, now: datetime) -> Decided:
     """Take a methodology out of prompts until an operator releases it. Raises NotFound, Invalid, Conflict."""
-    decided = quarantine_all(uids=[uid], reason=reason, actor=actor, now=now)
+    decided = quarantine_all(
+        uids=[uid],
+        reason=reason,
+        actor=actor,
+        now=now,
+    )
     if not decided:
         raise Conflict(_("An operator has quarantined it already. Nothing was changed."), code="quarantined")
     return decided[0]
 
 
-def quarantine_all(*, uids: Collection[str], reason: str, actor: str, now: datetime) -> list[Decided]:
+def quarantine_all(
+    *,
+    uids: Collection[str],
+    reason: str,
+    actor: str,
+    now: datetime,
+) -> list[Decided]:
     """Take methodologies out of prompts; those that an operator quarantined before stay as they are.
 
     Raises NotFound unless all are there, and Invalid.
@@ -68,22 +83,49 @@ def quarantine_all(*, uids: Collection[str], reason: str, actor: str, now: datet
     state = State(1, QuarantinedBy.OPERATOR, now)
     with transaction.atomic():
         rows = [row for row in lock_all(uids) if row.quarantined_by != QuarantinedBy.OPERATOR]
-        return decide([(row, state) for row in rows], reason=reason, actor=actor, now=now)
+        return decide(
+            [(row, state) for row in rows],
+            reason=reason,
+            actor=actor,
+            now=now,
+        )
 
 
-def release(*, uid: str, reason: str = "", actor: str, now: datetime) -> Decided:
+def release(
+    *,
+    uid: str,
+    reason: str = "",
+    actor: str,
+    now: datetime,
+) -> Decided:
     """Let a quarantined methodology into prompts. Raises NotFound, Invalid, Conflict below the graduation bar."""
-    return release_all(uids=[uid], reason=reason, actor=actor, now=now)[0]
+    return release_all(
+        uids=[uid],
+        reason=reason,
+        actor=actor,
+        now=now,
+    )[0]
 
 
-def release_all(*, uids: Collection[str], reason: str = "", actor: str, now: datetime) -> list[Decided]:
+def release_all(
+    *,
+    uids: Collection[str],
+    reason: str = "",
+    actor: str,
+    now: datetime,
+) -> list[Decided]:
     """Let quarantined methodologies into prompts, all or none. Raises NotFound, Invalid, Conflict."""
     with transaction.atomic():
         rows = lock_all(uids)
         for row in rows:
             check_releasable(row)
         state = State(0, QuarantinedBy.RULE, now)
-        return decide([(row, state) for row in rows], reason=reason, actor=actor, now=now)
+        return decide(
+            [(row, state) for row in rows],
+            reason=reason,
+            actor=actor,
+            now=now,
+        )
 
 
 def check_releasable(row: Methodology) -> None:
@@ -118,20 +160,47 @@ def decide(
 
     An undo names the event of each row that it `undoes`, by number.
     """
-    reason = clean_text(reason, field="reason", max_chars=MAX_REASON_CHARS, min_chars=0)
+    reason = clean_text(
+        reason,
+        field="reason",
+        max_chars=MAX_REASON_CHARS,
+        min_chars=0,
+    )
     events = []
     for row, state in targets:
-        before = State(row.quarantine, QuarantinedBy(row.quarantined_by), row.reviewed_at)
+        before = State(
+            row.quarantine,
+            QuarantinedBy(row.quarantined_by),
+            row.reviewed_at,
+        )
         row.quarantine, row.quarantined_by = state.quarantine, state.quarantined_by
         row.updated_at, row.reviewed_at = now, state.reviewed_at
-        kept = {"before": before.as_json(), **({"undo": undoes[row.pk].pk} if undoes else {})}
-        events.append(new_event(row, state.kind, actor=actor, now=now, reason=reason, details=kept))
+        kept = {
+            "before": before.as_json(),
+            **({"undo": undoes[row.pk].pk} if undoes else {}),
+        }
+        events.append(
+            new_event(
+                row,
+                state.kind,
+                actor=actor,
+                now=now,
+                reason=reason,
+                details=kept,
+            )
+        )
     update_rows(Methodology, DECIDED, [row for row, _state in targets])
     LifecycleEvent.objects.bulk_create(events)
     for kind, act in ACTS.items():
         if uids := [row.uid for row, state in targets if state.kind is kind]:
             details: dict[str, Any] = {"id": uids[0]} if len(uids) == 1 else {"count": len(uids), "ids": uids}
-            record_audit(now=now, actor=actor, tool_call=act, reasoning=reason, details=details)
+            record_audit(
+                now=now,
+                actor=actor,
+                tool_call=act,
+                reasoning=reason,
+                details=details,
+            )
     return [Decided(row, event) for (row, _state), event in zip(targets, events, strict=True)]
 
 
@@ -144,11 +213,24 @@ def undo_decision(*, event_id: int, actor: str, now: datetime) -> list[Decided]:
     with transaction.atomic():
         events = find_decided_with(event_id)
         rows, newest = lock_rows(events), find_decisions(events)
-        states = [(rows[pk], state_before(event)) for pk, event in events.items() if newest.get(pk) == event.pk]
+        states = [
+            (
+                rows[pk],
+                state_before(event),
+            )
+            for pk, event in events.items()
+            if newest.get(pk) == event.pk
+        ]
         targets = [(row, state) for row, state in states if state.quarantine or not row.held_at]
         if not targets:
             raise Conflict(_("It changed since. Nothing was undone."), code="changed")
-        return decide(targets, reason="", actor=actor, now=now, undoes=events)
+        return decide(
+            targets,
+            reason="",
+            actor=actor,
+            now=now,
+            undoes=events,
+        )
 
 
 def find_decided_with(event_id: int) -> dict[int, LifecycleEvent]:
@@ -157,7 +239,11 @@ def find_decided_with(event_id: int) -> dict[int, LifecycleEvent]:
     if event is None or "before" not in event.details:
         return {}
     kinds = (LifecycleKind.QUARANTINED, LifecycleKind.RELEASED)
-    together = LifecycleEvent.objects.filter(kind__in=kinds, at=event.at, actor=event.actor).order_by("pk")
+    together = LifecycleEvent.objects.filter(
+        kind__in=kinds,
+        at=event.at,
+        actor=event.actor,
+    ).order_by("pk")
     return {each.methodology_id: each for each in together if each.methodology_id and "before" in each.details}
 
 
@@ -168,7 +254,13 @@ def state_before(event: LifecycleEvent) -> State:
     return State(before["quarantine"], QuarantinedBy(before["quarantined_by"]), read_at)
 
 
-def set_reviewed(*, uids: Collection[str], is_reviewed: bool, actor: str, now: datetime) -> list[Methodology]:
+def set_reviewed(
+    *,
+    uids: Collection[str],
+    is_reviewed: bool,
+    actor: str,
+    now: datetime,
+) -> list[Methodology]:
     """Mark methodologies as read by a person, or not; they stay where they are on the ladder. Raises NotFound."""
     act = "methodology_reviewed" if is_reviewed else "methodology_unreviewed"
     with transaction.atomic():
@@ -176,5 +268,9 @@ def set_reviewed(*, uids: Collection[str], is_reviewed: bool, actor: str, now: d
         for row in rows:
             row.reviewed_at = now if is_reviewed else None
         update_rows(Methodology, ("reviewed_at",), rows)
-        record_audits(((act, {"id": row.uid}) for row in rows), now=now, actor=actor)
+        record_audits(
+            ((act, {"id": row.uid}) for row in rows),
+            now=now,
+            actor=actor,
+        )
     return rows

@@ -14,12 +14,18 @@ def list_fallen() -> Any:
     """Return the methodologies in prompts whose bound fell below the demotion threshold after enough uses."""
     config = settings.MINARA
     return Methodology.objects.filter(
-        quarantine=0, times_used__gte=config.min_uses_before_demotion, confidence__lt=config.demotion_wilson_threshold
+        quarantine=0,
+        times_used__gte=config.min_uses_before_demotion,
+        confidence__lt=config.demotion_wilson_threshold,
     ).order_by("pk")
 
 
 def demote_fallen(
-    *, actor: str, now: datetime, kind: LifecycleKind = LifecycleKind.SYNTHESIS_AUTO_DEMOTE, reason: str = ""
+    *,
+    actor: str,
+    now: datetime,
+    kind: LifecycleKind = LifecycleKind.SYNTHESIS_AUTO_DEMOTE,
+    reason: str = "",
 ) -> int:
     """Quarantine what fell, never the reverse; return how many. Needs a transaction."""
     rows = list(list_fallen().select_for_update())

@@ -30,7 +30,12 @@ def lock_rows(numbers: Iterable[int]) -> dict[int, Methodology]:
     return {row.pk: row for row in rows}
 
 
-def apply_outcomes(outcomes: Sequence[NewOutcome], *, actor: str, now: datetime) -> dict[int, Methodology]:
+def apply_outcomes(
+    outcomes: Sequence[NewOutcome],
+    *,
+    actor: str,
+    now: datetime,
+) -> dict[int, Methodology]:
     """Count outcomes in their order; each graduates or demotes where the rule says so. Needs a transaction.
 
     Returns the rows as they are now, by number.
@@ -39,12 +44,25 @@ def apply_outcomes(outcomes: Sequence[NewOutcome], *, actor: str, now: datetime)
     events: list[LifecycleEvent] = []
     for outcome in outcomes:
         row = rows[outcome.number]
-        trust, change = after_outcome(row.trust, correct=outcome.is_correct, rules=rules)
+        trust, change = after_outcome(
+            row.trust,
+            correct=outcome.is_correct,
+            rules=rules,
+        )
         row.times_used, row.times_correct = trust.times_used, trust.times_correct
         row.confidence, row.quarantine, row.updated_at = trust.bound, int(trust.quarantine), now
         for kind in filter(None, (LifecycleKind.OUTCOME_RECORDED, change)):
             details = {"correct": outcome.is_correct, **outcome.details}
-            events.append(new_event(row, kind, actor=actor, now=now, details=details, case_id=outcome.case_id))
+            events.append(
+                new_event(
+                    row,
+                    kind,
+                    actor=actor,
+                    now=now,
+                    details=details,
+                    case_id=outcome.case_id,
+                )
+            )
     update_rows(Methodology, COUNTED, rows.values())
     LifecycleEvent.objects.bulk_create(events)
     return rows

@@ -23,13 +23,30 @@ def bound_curve(events: Sequence[LifecycleEvent], rules: TrustRules) -> Curve | 
         return None
     bounds = [(used_of(event), event.confidence or 0.0) for event in outcomes]
     shares = [(used_of(event), right_of(event) / used_of(event)) for event in outcomes]
-    upper = [(used_of(event), wilson_interval(right_of(event), used_of(event))[1]) for event in outcomes]
+    upper = [
+        (
+            used_of(event),
+            wilson_interval(right_of(event), used_of(event))[1],
+        )
+        for event in outcomes
+    ]
     late = [place for place in bounds if place[0] >= rules.min_uses]
     last = outcomes[-1]
-    numbers = {"bound": bound_label(last), "uses": last.times_used, "bar": f"{rules.injection_threshold:.2f}"}
+    numbers = {
+        "bound": bound_label(last),
+        "uses": last.times_used,
+        "bar": f"{rules.injection_threshold:.2f}",
+    }
     plan = Plan(
         label=_("Lower bound by number of uses: %(bound)s after %(uses)s uses; the bar is %(bar)s") % numbers,
-        rows=[Value(label_of(event), event.confidence or 0.0, bound_label(event)) for event in outcomes],
+        rows=[
+            Value(
+                label_of(event),
+                event.confidence or 0.0,
+                bound_label(event),
+            )
+            for event in outcomes
+        ],
         lines=[
             Line(shares, "c-thin c-line-5"),
             Line([*(place for place in bounds if place[0] < rules.min_uses), *late[:1]], "c-dash"),
@@ -72,7 +89,11 @@ def levels_of(rules: TrustRules) -> list[Level]:
 
 def dot_of(event: LifecycleEvent) -> Dot:
     """Return where an outcome changed the state."""
-    return Dot(used_of(event), event.confidence or 0.0, f"{LIFECYCLE[LifecycleKind(event.kind)]}: {bound_label(event)}")
+    return Dot(
+        used_of(event),
+        event.confidence or 0.0,
+        f"{LIFECYCLE[LifecycleKind(event.kind)]}: {bound_label(event)}",
+    )
 
 
 def label_of(event: LifecycleEvent) -> str:

@@ -121,10 +121,21 @@ class Curve:
 
 def draw_curve(plan: Plan) -> Curve:
     """Return the curve of a plan with at least one place."""
-    return Curve(plan, draw(plan, 640, 290, words=9, is_wide=True), draw(plan, 330, 240, words=4, is_wide=False))
+    return Curve(
+        plan,
+        draw(plan, 640, 290, words=9, is_wide=True),
+        draw(plan, 330, 240, words=4, is_wide=False),
+    )
 
 
-def draw(plan: Plan, width: int, height: int, *, words: int, is_wide: bool) -> CurveDrawing:
+def draw(
+    plan: Plan,
+    width: int,
+    height: int,
+    *,
+    words: int,
+    is_wide: bool,
+) -> CurveDrawing:
     """Return the curve at one width; `words` is how many numbers fit below it."""
     right, bottom = width - 14.0, height - BELOW
     first, last = plan.steps
@@ -163,7 +174,13 @@ def draw(plan: Plan, width: int, height: int, *, words: int, is_wide: bool) -> C
         notes=[across(step) for step in plan.notes if first < step < last],
         right_marks="".join(f"M{across(step):.1f} {bottom - RIGHT_ROW - 1:.1f}v8" for step in plan.right),
         wrong_marks=crosses(plan.wrong, across, bottom),
-        dots=[(Spot(across(dot.step), up(dot.value), dot.title), dot.is_last) for dot in plan.dots],
+        dots=[
+            (
+                Spot(across(dot.step), up(dot.value), dot.title),
+                dot.is_last,
+            )
+            for dot in plan.dots
+        ],
     )
 
 
@@ -178,6 +195,9 @@ def crosses(steps: Sequence[int], across: Callable[[int], float], bottom: float)
 
 def spaced(first: int, last: int, words: int) -> list[int]:
     """Return the steps that get a number: the first, and round ones, about so many as `words`."""
-    size = next((size for size in STEPS if (last - first) / size < words), last)
+    size = next(
+        (size for size in STEPS if (last - first) / size < words),
+        last,
+    )
     rounds = [step for step in range(0, last + 1, size) if step >= first + size / 2]
     return [first, *rounds]

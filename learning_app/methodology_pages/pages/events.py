@@ -32,10 +32,18 @@ EVENTS = ListSpec(
         Sort("oldest", gettext_lazy("oldest first"), Order(descending=False)),
     ),
     filters=(
-        choice("kind", gettext_lazy("What happened"), [(kind.value, label) for kind, label in LIFECYCLE.items()]),
+        choice(
+            "kind",
+            gettext_lazy("What happened"),
+            [(kind.value, label) for kind, label in LIFECYCLE.items()],
+        ),
     ),
     has_actions=False,
-    empty=Empty("log", gettext_lazy("Nothing happened yet"), gettext_lazy("Every change is listed here, for good.")),
+    empty=Empty(
+        "log",
+        gettext_lazy("Nothing happened yet"),
+        gettext_lazy("Every change is listed here, for good."),
+    ),
 )
 
 
@@ -98,13 +106,21 @@ def shape_events(events: Sequence[LifecycleEvent], principal: Principal) -> list
 
 def wording_of(event: LifecycleEvent) -> list[tuple[Text, str]]:
     """Return the words of a duplicate by label."""
-    labels = {"name": _("Name"), "methodology": _("Text"), "evidence": _("Evidence")}
+    labels = {
+        "name": _("Name"),
+        "methodology": _("Text"),
+        "evidence": _("Evidence"),
+    }
     said: list[tuple[Text, str]] = [
         (label, event.details[key]) for key, label in labels.items() if event.details.get(key)
     ]
     if phases := event.details.get("phases"):
         said.append((_("Phases"), "; ".join(phase["name"] for phase in phases)))
     if structured := event.details.get("structured"):
-        fields = [structured["primary_signal"], structured["timeframe"], *structured["indicators"]]
+        fields = [
+            structured["primary_signal"],
+            structured["timeframe"],
+            *structured["indicators"],
+        ]
         said.append((_("Structure"), " ".join(fields)))
     return said

@@ -32,17 +32,38 @@ def evidence_curve(logs: Sequence[float]) -> Curve | None:
     tens = [(number, each / LOG_10) for number, each in enumerate(logs, 1)]
     highest = max(range(len(logs)), key=logs.__getitem__)
     bar = LOG_BEATS_CHANCE / LOG_10
-    numbers = {"now": e_label(logs[-1]), "count": len(logs), "most": e_label(logs[highest])}
+    numbers = {
+        "now": e_label(logs[-1]),
+        "count": len(logs),
+        "most": e_label(logs[highest]),
+    }
     dots = [Dot(*tens[-1], _("now %(now)s") % numbers, is_last=True)]
     if logs[highest] > logs[-1]:
         dots.insert(0, Dot(*tens[highest], _("maximum %(most)s") % numbers))
     plan = Plan(
         label=_("Evidence after %(count)s independent cases: now %(now)s, at its maximum %(most)s; 20 beats chance")
         % numbers,
-        rows=[Value(_("case %(number)s") % {"number": step}, value, e_label(value * LOG_10)) for step, value in tens],
+        rows=[
+            Value(
+                _("case %(number)s") % {"number": step},
+                value,
+                e_label(value * LOG_10),
+            )
+            for step, value in tens
+        ],
         lines=[Line([(step, value) for step, value in tens])],
-        y_ticks=powers(min(value for _step, value in tens), max(value for _step, value in tens)),
-        levels=[Level(bar, _("20: chance gets here once in 20 times"), _("20 beats chance"), is_left=True)],
+        y_ticks=powers(
+            min(value for _step, value in tens),
+            max(value for _step, value in tens),
+        ),
+        levels=[
+            Level(
+                bar,
+                _("20: chance gets here once in 20 times"),
+                _("20 beats chance"),
+                is_left=True,
+            )
+        ],
         dots=dots,
         x_text=_("independent cases"),
     )

@@ -73,11 +73,30 @@ METHODOLOGIES = ListSpec(
             default=ALL,
             apply=lambda rows, name: TABS[name][1](rows),  # type: ignore[arg-type]
         ),
-        Filter("group", gettext_lazy("Asset group"), FilterKind.CHOICE, choices=GROUP_LABELS, apply=in_groups),
-        choice("class", gettext_lazy("Asset class"), CLASS_LABELS, lookup="asset_class"),
+        Filter(
+            "group",
+            gettext_lazy("Asset group"),
+            FilterKind.CHOICE,
+            choices=GROUP_LABELS,
+            apply=in_groups,
+        ),
+        choice(
+            "class",
+            gettext_lazy("Asset class"),
+            CLASS_LABELS,
+            lookup="asset_class",
+        ),
         choice("direction", gettext_lazy("Direction"), DIRECTIONS),
     ),
-    bulk=(BulkAction("quarantine", gettext_lazy("Quarantine"), "held", "q", act=Act.METHODOLOGY_DECIDE),),
+    bulk=(
+        BulkAction(
+            "quarantine",
+            gettext_lazy("Quarantine"),
+            "held",
+            "q",
+            act=Act.METHODOLOGY_DECIDE,
+        ),
+    ),
     bulk_url="methodologies:bulk",
     has_actions=False,
     empty=Empty(
@@ -190,7 +209,11 @@ def count_tabs() -> dict[str, int]:
     """Return how many rows are behind the tabs that say what is to be done; the others would count all. One query."""
     rows = Methodology.objects.all()
     prompts, near, *person = count_each(
-        rows.injected(), rows.near_graduation(), rows.unread(), rows.kept_back(), limit=MAX_TAB
+        rows.injected(),
+        rows.near_graduation(),
+        rows.unread(),
+        rows.kept_back(),
+        limit=MAX_TAB,
     )
     counts = {"prompts": prompts, "near": near, "person": RowCount.together(person)}
     return {name: count.number for name, count in counts.items() if count.is_exact}

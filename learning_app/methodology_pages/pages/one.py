@@ -94,7 +94,12 @@ def page_context(shown: MethodologyRow, principal: Principal) -> dict[str, Any]:
     owner = principal.reaches(Act.CASES_READ)
     hints = list_case_hints(row, owner=owner)
     owner_ids = {hint.case.owner_id for hint in hints}
-    log_access(principal=principal, owner_ids=owner_ids, kind="trading_cases", now=timezone.now())
+    log_access(
+        principal=principal,
+        owner_ids=owner_ids,
+        kind="trading_cases",
+        now=timezone.now(),
+    )
     events = list_curve_events(row)
     decision = find_decision(row) if row.quarantined_by else None
     outcomes = sum(event.kind == LifecycleKind.OUTCOME_RECORDED for event in events)
@@ -113,7 +118,13 @@ def page_context(shown: MethodologyRow, principal: Principal) -> dict[str, Any]:
         "curve_count": outcomes if outcomes < row.times_used else 0,
         "counted": counted,
         "court": court_context(row, counted),
-        "cases": [(CaseRow(hint.case), credit_label(hint, hint.case, None)) for hint in hints],
+        "cases": [
+            (
+                CaseRow(hint.case),
+                credit_label(hint, hint.case, None),
+            )
+            for hint in hints
+        ],
         "has_more_cases": len(hints) == MAX_CASES,
         "is_of_all": principal.reads_others(Act.CASES_READ),
         "prompt_text": block,

@@ -29,7 +29,12 @@ def methodology_list(request: PageRequest) -> HttpResponse:
     spec = METHODOLOGIES if may_decide else replace(METHODOLOGIES, bulk=())
     found = load_page(spec, request, list_for(request.principal))
     shown = found.with_tab_counts(count_tabs()).with_rows(shape_rows(found.rows, request.principal))
-    return render_list(request, "learning_app/methodologies/list.html", shown, {"title": _("Methodologies")})
+    return render_list(
+        request,
+        "learning_app/methodologies/list.html",
+        shown,
+        {"title": _("Methodologies")},
+    )
 
 
 @page(Act.METHODOLOGY_DECIDE, methods=("POST",))
@@ -38,15 +43,41 @@ def bulk(request: PageRequest) -> HttpResponse:
     uids = chosen_uids(request)
     form = ReasonForm(request.POST if "reason" in request.POST else None)
     if not form.is_valid():
-        title = ngettext("Quarantine %(count)s methodology", "Quarantine %(count)s methodologies", len(uids))
-        context = {"title": title % {"count": number_label(len(uids))}, "form": form, "uids": uids}
+        title = ngettext(
+            "Quarantine %(count)s methodology",
+            "Quarantine %(count)s methodologies",
+            len(uids),
+        )
+        context = {
+            "title": title % {"count": number_label(len(uids))},
+            "form": form,
+            "uids": uids,
+        }
         status = HTTPStatus.UNPROCESSABLE_ENTITY
-        return render_page(request, "learning_app/methodologies/bulk.html", context, status=status)
+        return render_page(
+            request,
+            "learning_app/methodologies/bulk.html",
+            context,
+            status=status,
+        )
     reason = form.cleaned_data["reason"]
-    decided = quarantine_all(uids=uids, reason=reason, actor=request.principal.actor, now=timezone.now())
-    said = ngettext("Quarantined %(count)s methodology.", "Quarantined %(count)s methodologies.", len(decided))
+    decided = quarantine_all(
+        uids=uids,
+        reason=reason,
+        actor=request.principal.actor,
+        now=timezone.now(),
+    )
+    said = ngettext(
+        "Quarantined %(count)s methodology.",
+        "Quarantined %(count)s methodologies.",
+        len(decided),
+    )
     undo_url = reverse("methodologies:undo", args=[decided[0].event.pk]) if decided else None
-    toast(request, said % {"count": number_label(len(decided))}, undo_url=undo_url)
+    toast(
+        request,
+        said % {"count": number_label(len(decided))},
+        undo_url=undo_url,
+    )
     return back(request, "methodologies:list")
 
 
@@ -54,17 +85,31 @@ def chosen_uids(request: PageRequest) -> list[str]:
     """Return the ids that a bulk form chose. Raises Invalid for none or too many."""
     uids = request.POST.getlist("ids")
     if request.POST.get("all"):
-        numbers = METHODOLOGIES.matching_ids(list_for(request.principal), QueryDict(request.POST.get("filter", "")))
+        numbers = METHODOLOGIES.matching_ids(
+            list_for(request.principal),
+            QueryDict(request.POST.get("filter", "")),
+        )
         uids = list(Methodology.objects.filter(pk__in=numbers).values_list("uid", flat=True))
     if not 0 < len(uids) <= MAX_CHOSEN:
-        raise Invalid(_("Choose between 1 and %(max)d methodologies.") % {"max": MAX_CHOSEN}, code="wrong_choice")
+        raise Invalid(
+            _("Choose between 1 and %(max)d methodologies.") % {"max": MAX_CHOSEN},
+            code="wrong_choice",
+        )
     return uids
 
 
 @page(Act.METHODOLOGY_DECIDE, methods=("POST",))
 def undo(request: PageRequest, lifecycle_event_id: int) -> HttpResponse:
     """Undo a quarantine or a release, of one or of many."""
-    decided = undo_decision(event_id=lifecycle_event_id, actor=request.principal.actor, now=timezone.now())
-    said = ngettext("Undone for %(count)s methodology.", "Undone for %(count)s methodologies.", len(decided))
+    decided = undo_decision(
+        event_id=lifecycle_event_id,
+        actor=request.principal.actor,
+        now=timezone.now(),
+    )
+    said = ngettext(
+        "Undone for %(count)s methodology.",
+        "Undone for %(count)s methodologies.",
+        len(decided),
+    )
     toast(request, said % {"count": number_label(len(decided))})
     return back(request, reverse("methodologies:one", args=[decided[0].row.uid]))

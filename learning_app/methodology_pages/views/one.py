@@ -30,10 +30,19 @@ def methodology_page(request: PageRequest, uid: str) -> HttpResponse:
     row = get_methodology(uid) if request.principal.may(Act.METHODOLOGY_DECIDE) else get_readable(uid)
     found = load_page(EVENTS, request, LifecycleEvent.objects.filter(methodology=row))
     context = {} if wants_fragment(request) else context_of(request, row)
-    return render_list(request, TEMPLATE, found.with_rows(shape_events(found.rows, request.principal)), context)
+    return render_list(
+        request,
+        TEMPLATE,
+        found.with_rows(shape_events(found.rows, request.principal)),
+        context,
+    )
 
 
-def context_of(request: PageRequest, row: Methodology, form: ReasonForm | None = None) -> dict[str, Any]:
+def context_of(
+    request: PageRequest,
+    row: Methodology,
+    form: ReasonForm | None = None,
+) -> dict[str, Any]:
     """Return what the page shows besides the lifecycle."""
     [shown] = shape_rows([row], request.principal)
     return {**page_context(shown, request.principal), "form": form or ReasonForm()}
@@ -44,24 +53,52 @@ def quarantine_one(request: PageRequest, uid: str) -> HttpResponse:
     """Take it out of prompts until an operator releases it."""
     form, row = ReasonForm(request.POST), get_methodology(uid)
     if not form.is_valid():
-        found = load_page(EVENTS, request, LifecycleEvent.objects.filter(methodology=row))
+        found = load_page(
+            EVENTS,
+            request,
+            LifecycleEvent.objects.filter(methodology=row),
+        )
         shown = replace(found, path=reverse("methodologies:one", args=[uid]))
         shown = shown.with_rows(shape_events(found.rows, request.principal))
-        context = {**context_of(request, row, form), "page": shown, "spec": shown.spec}
-        return render_page(request, TEMPLATE, context, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+        context = {
+            **context_of(request, row, form),
+            "page": shown,
+            "spec": shown.spec,
+        }
+        return render_page(
+            request,
+            TEMPLATE,
+            context,
+            status=HTTPStatus.UNPROCESSABLE_ENTITY,
+        )
     reason = form.cleaned_data["reason"]
-    decided = quarantine(uid=uid, reason=reason, actor=request.principal.actor, now=timezone.now())
+    decided = quarantine(
+        uid=uid,
+        reason=reason,
+        actor=request.principal.actor,
+        now=timezone.now(),
+    )
     said = _("Quarantined: prompts carry it again only once an operator releases it.")
-    toast(request, said, undo_url=reverse("methodologies:undo", args=[decided.event.pk]))
+    toast(
+        request,
+        said,
+        undo_url=reverse("methodologies:undo", args=[decided.event.pk]),
+    )
     return back(request, reverse("methodologies:one", args=[uid]))
 
 
 @page(Act.METHODOLOGY_DECIDE, methods=("POST",))
 def release_one(request: PageRequest, uid: str) -> HttpResponse:
     """Let it into prompts; below the bar that is a conflict."""
-    decided = release(uid=uid, actor=request.principal.actor, now=timezone.now())
+    decided = release(
+        uid=uid,
+        actor=request.principal.actor,
+        now=timezone.now(),
+    )
     toast(
-        request, _("Released: prompts may carry it."), undo_url=reverse("methodologies:undo", args=[decided.event.pk])
+        request,
+        _("Released: prompts may carry it."),
+        undo_url=reverse("methodologies:undo", args=[decided.event.pk]),
     )
     return back(request, reverse("methodologies:one", args=[uid]))
 
@@ -69,14 +106,32 @@ def release_one(request: PageRequest, uid: str) -> HttpResponse:
 @page(Act.METHODOLOGY_DECIDE, methods=("POST",))
 def mark_read(request: PageRequest, uid: str) -> HttpResponse:
     """Say that a person has read it; it stays where it is on the ladder."""
-    set_reviewed(uids=[uid], is_reviewed=True, actor=request.principal.actor, now=timezone.now())
-    toast(request, _("Marked as read."), undo_url=reverse("methodologies:unread", args=[uid]))
+    set_reviewed(
+        uids=[uid],
+        is_reviewed=True,
+        actor=request.principal.actor,
+        now=timezone.now(),
+    )
+    toast(
+        request,
+        _("Marked as read."),
+        undo_url=reverse("methodologies:unread", args=[uid]),
+    )
     return back(request, reverse("methodologies:one", args=[uid]))
 
 
 @page(Act.METHODOLOGY_DECIDE, methods=("POST",))
 def mark_unread(request: PageRequest, uid: str) -> HttpResponse:
     """Say that a person has to read it."""
-    set_reviewed(uids=[uid], is_reviewed=False, actor=request.principal.actor, now=timezone.now())
-    toast(request, _("Marked as unread."), undo_url=reverse("methodologies:read", args=[uid]))
+    set_reviewed(
+        uids=[uid],
+        is_reviewed=False,
+        actor=request.principal.actor,
+        now=timezone.now(),
+    )
+    toast(
+        request,
+        _("Marked as unread."),
+        undo_url=reverse("methodologies:read", args=[uid]),
+    )
     return back(request, reverse("methodologies:one", args=[uid]))

@@ -40,7 +40,8 @@ MOVES: dict[PreferenceState, frozenset[PreferenceState]] = {
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _VALUE = re.compile(r"[$€£¥]?\s?\d+(?:[.,]\d+)*\s?(?:%|x|bps|bp|usdt|usdc|usd|eur|k|m|[$€£¥])?(?![\w%])", re.IGNORECASE)
 _NEGATION = re.compile(
-    r"\b(?:no|not|never|without|avoid|don't|dont|cannot|can't|stop|exclude)\b|不|没|勿|别|无|禁", re.IGNORECASE
+    r"\b(?:no|not|never|without|avoid|don't|dont|cannot|can't|stop|exclude)\b|不|没|勿|别|无|禁",
+    re.IGNORECASE,
 )
 _SIDE = re.compile(
     r"\b(?:more|less|above|below|over|under|least|most|min|minimum|max|maximum|long|short|buy|sell|before|after|only)\b"

@@ -50,7 +50,11 @@ class MinedPreference(BaseModel):
     turn: int = Field(description="The number of the turn that states it.")
     dimension: PreferenceDimension = Field(description="What it is about.")
     kind: PreferenceKind = Field(description="A limit or prohibition is a hard constraint.")
-    statement: str = Field(min_length=1, max_length=MAX_MINED_CHARS, description="One plain sentence.")
+    statement: str = Field(
+        min_length=1,
+        max_length=MAX_MINED_CHARS,
+        description="One plain sentence.",
+    )
 
 
 class MinedPreferences(BaseModel):

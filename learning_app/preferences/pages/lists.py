@@ -117,8 +117,21 @@ def in_state(rows: Rows, state: str) -> Rows:
     return rows.filter(state=state)
 
 
-STATE = Filter("state", _("State"), FilterKind.TABS, choices=STATES, default=PreferenceState.PROPOSED, apply=in_state)
-REJECT = BulkAction("reject", _("Reject"), "x", key="r", act=Act.PREFERENCE_DECIDE)
+STATE = Filter(
+    "state",
+    _("State"),
+    FilterKind.TABS,
+    choices=STATES,
+    default=PreferenceState.PROPOSED,
+    apply=in_state,
+)
+REJECT = BulkAction(
+    "reject",
+    _("Reject"),
+    "x",
+    key="r",
+    act=Act.PREFERENCE_DECIDE,
+)
 PREFERENCES = OwnedList(
     spec=ListSpec(
         name="preferences",
@@ -176,6 +189,20 @@ def list_of(params: QueryDict) -> OwnedList:
     if state not in EMPTY_TABS:
         return PREFERENCES
     title, text = EMPTY_TABS[PreferenceState(state)]
-    empty = Empty("pref", title, text, action=_("See the proposals"), url="preferences:list")
+    empty = Empty(
+        "pref",
+        title,
+        text,
+        action=_("See the proposals"),
+        url="preferences:list",
+    )
     filters = [replace(each, default=state) if each is STATE else each for each in PREFERENCES.spec.filters]
-    return replace(PREFERENCES, spec=replace(PREFERENCES.spec, bulk=(), empty=empty, filters=filters))
+    return replace(
+        PREFERENCES,
+        spec=replace(
+            PREFERENCES.spec,
+            bulk=(),
+            empty=empty,
+            filters=filters,
+        ),
+    )

@@ -113,7 +113,12 @@ def read_by_agents(row: Preference, shown: PreferenceRow) -> AgentReads:
         text = _("A person deleted the memory that was stored for it: no agent reads it. Restore it there.")
     else:
         text = _("No memory is stored for it yet: the job that writes it did not run, or failed.")
-    return AgentReads(text, memory.pk if memory else None, is_read=is_read, is_hard=row.is_hard)
+    return AgentReads(
+        text,
+        memory.pk if memory else None,
+        is_read=is_read,
+        is_hard=row.is_hard,
+    )
 
 
 def unread_label(row: Preference, shown: PreferenceRow) -> Text:
@@ -142,7 +147,11 @@ def shape_history(row: Preference, reader: User) -> list[HistoryRow]:
     ]
 
 
-def review_context(shown: PreferenceRow, row: Preference, reader: User) -> dict[str, Any]:
+def review_context(
+    shown: PreferenceRow,
+    row: Preference,
+    reader: User,
+) -> dict[str, Any]:
     """Return the evidence about a proposal that waits for an operator. Five queries at most."""
     return {
         "shown": shown,

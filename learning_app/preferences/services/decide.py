@@ -77,37 +77,87 @@ def approve(
         row = lock_one(owner, preference_id, version=version)
         if row.is_hard:
             raise only_its_owner()
-        return decide([row], ACTIVE, act="preference_approved", statement=statement, actor=actor, now=now)[0]
+        return decide(
+            [row],
+            ACTIVE,
+            act="preference_approved",
+            statement=statement,
+            actor=actor,
+            now=now,
+        )[0]
 
 
 def reject(
-    *, preference_id: int, owner: Owner, reason: str = "", version: int | None = None, actor: str, now: datetime
+    *,
+    preference_id: int,
+    owner: Owner,
+    reason: str = "",
+    version: int | None = None,
+    actor: str,
+    now: datetime,
 ) -> Preference:
     """Reject a proposal of either kind. Raises NotFound, Invalid, Conflict."""
     with transaction.atomic():
         row = lock_one(owner, preference_id, version=version)
-        return decide([row], REJECTED, act="preference_rejected", reason=reason, actor=actor, now=now)[0]
+        return decide(
+            [row],
+            REJECTED,
+            act="preference_rejected",
+            reason=reason,
+            actor=actor,
+            now=now,
+        )[0]
 
 
-def reject_all(*, ids: Collection[int], owner: Owner, reason: str = "", actor: str, now: datetime) -> list[Preference]:
+def reject_all(
+    *,
+    ids: Collection[int],
+    owner: Owner,
+    reason: str = "",
+    actor: str,
+    now: datetime,
+) -> list[Preference]:
     """Reject proposals, all or none. Raises NotFound unless all are there, Invalid, Conflict."""
     chosen = set(ids)
     if not 1 <= len(chosen) <= MAX_TOGETHER:
-        raise Invalid(_("Choose 1 to %(most)d preferences.") % {"most": MAX_TOGETHER}, code="too_many")
+        raise Invalid(
+            _("Choose 1 to %(most)d preferences.") % {"most": MAX_TOGETHER},
+            code="too_many",
+        )
     with transaction.atomic():
         rows = list(lock(Preference.objects.for_owner(owner).filter(pk__in=chosen)))
         if len(rows) < len(chosen):
             raise preference_missing()
-        return decide(rows, REJECTED, act="preference_rejected", reason=reason, actor=actor, now=now)
+        return decide(
+            rows,
+            REJECTED,
+            act="preference_rejected",
+            reason=reason,
+            actor=actor,
+            now=now,
+        )
 
 
 def archive(
-    *, preference_id: int, owner: Owner, reason: str = "", version: int | None = None, actor: str, now: datetime
+    *,
+    preference_id: int,
+    owner: Owner,
+    reason: str = "",
+    version: int | None = None,
+    actor: str,
+    now: datetime,
 ) -> Preference:
     """End an active soft preference and keep its row. Raises NotFound, Invalid, Conflict, Refused for a hard one."""
     with transaction.atomic():
         row = lock_one(owner, preference_id, version=version)
-        return decide([row], ARCHIVED, act="preference_archived", reason=reason, actor=actor, now=now)[0]
+        return decide(
+            [row],
+            ARCHIVED,
+            act="preference_archived",
+            reason=reason,
+            actor=actor,
+            now=now,
+        )[0]
 
 
 def activate_constraint(
@@ -128,7 +178,15 @@ def activate_constraint(
     with transaction.atomic():
         row = lock_constraint(owner, preference_id, version=version, actor=actor)
         act = "constraint_activated"
-        return decide([row], ACTIVE, act=act, statement=statement, typed=typed, actor=actor, now=now)[0]
+        return decide(
+            [row],
+            ACTIVE,
+            act=act,
+            statement=statement,
+            typed=typed,
+            actor=actor,
+            now=now,
+        )[0]
 
 
 def archive_constraint(
@@ -145,11 +203,24 @@ def archive_constraint(
     with transaction.atomic():
         row = lock_constraint(owner, preference_id, version=version, actor=actor)
         act = "constraint_archived"
-        return decide([row], ARCHIVED, act=act, reason=reason, typed=typed, actor=actor, now=now)[0]
+        return decide(
+            [row],
+            ARCHIVED,
+            act=act,
+            reason=reason,
+            typed=typed,
+            actor=actor,
+            now=now,
+        )[0]
 
 
 def undo_decision(
-    *, preference_id: int, owner: Owner, version: int | None = None, actor: str, now: datetime
+    *,
+    preference_id: int,
+    owner: Owner,
+    version: int | None = None,
+    actor: str,
+    now: datetime,
 ) -> list[Preference]:
     """Undo the last decision, with all that was decided in the same act, unless something changed since.
 
@@ -158,7 +229,11 @@ def undo_decision(
     """
     with transaction.atomic():
         chosen = get_preference(owner=owner, preference_id=preference_id)
-        together = {"decided_by": chosen.decided_by, "decided_at": chosen.decided_at, "state": chosen.state}
+        together = {
+            "decided_by": chosen.decided_by,
+            "decided_at": chosen.decided_at,
+            "state": chosen.state,
+        }
         rows = list(lock(Preference.objects.for_owner(owner).filter(**together).exclude(state_before="")))
         if (chosen.pk, version or chosen.version) not in [(row.pk, row.version) for row in rows]:
             raise Conflict(_("It changed since, or its decision was undone. Nothing was changed."), code="changed")
@@ -173,7 +248,13 @@ def undo_decision(
             if before is PreferenceState.PROPOSED:
                 for name, value in UNDECIDED.items():
                     setattr(row, name, value)
-        return store(rows, act="preference_undone", was_active=chosen.state == ACTIVE, actor=actor, now=now)
+        return store(
+            rows,
+            act="preference_undone",
+            was_active=chosen.state == ACTIVE,
+            actor=actor,
+            now=now,
+        )
 
 
 def decide(
@@ -188,7 +269,12 @@ def decide(
     now: datetime,
 ) -> list[Preference]:
     """Give locked preferences another state, all or none; a typed value makes it their owner's own act."""
-    reason = clean_text(reason, field="reason", max_chars=MAX_REASON_CHARS, min_chars=0)
+    reason = clean_text(
+        reason,
+        field="reason",
+        max_chars=MAX_REASON_CHARS,
+        min_chars=0,
+    )
     for row in rows:
         if state not in MOVES[PreferenceState(row.state)]:
             raise Conflict(str(WHAT_IT_IS[PreferenceState(row.state)]), code=row.state)
@@ -199,13 +285,36 @@ def decide(
             value = typed_value_of(row.statement, row.dimension)
             if typed.strip().casefold() != value.casefold():
                 problem = _("Type exactly: %(value)s") % {"value": value}
-                raise Invalid(problem, code="typed_value", errors=(FieldError("typed", problem),))
-        set_state(row, state, reason=reason, actor=actor, now=now, is_owners_act=typed is not None)
-    return store(rows, act=act, was_active=state is ARCHIVED, actor=actor, now=now)
+                raise Invalid(
+                    problem,
+                    code="typed_value",
+                    errors=(FieldError("typed", problem),),
+                )
+        set_state(
+            row,
+            state,
+            reason=reason,
+            actor=actor,
+            now=now,
+            is_owners_act=typed is not None,
+        )
+    return store(
+        rows,
+        act=act,
+        was_active=state is ARCHIVED,
+        actor=actor,
+        now=now,
+    )
 
 
 def set_state(
-    row: Preference, state: PreferenceState, *, reason: str = "", actor: str, now: datetime, is_owners_act: bool
+    row: Preference,
+    state: PreferenceState,
+    *,
+    reason: str = "",
+    actor: str,
+    now: datetime,
+    is_owners_act: bool,
 ) -> None:
     """Set the state of a locked preference, and what its undo needs: the one place that sets or ends `active`.
 
@@ -220,15 +329,36 @@ def set_state(
     row.version += 1
 
 
-def store(rows: Sequence[Preference], *, act: str, was_active: bool, actor: str, now: datetime) -> list[Preference]:
+def store(
+    rows: Sequence[Preference],
+    *,
+    act: str,
+    was_active: bool,
+    actor: str,
+    now: datetime,
+) -> list[Preference]:
     """Write decided rows with their audit entries, and announce what came into force and what ended."""
     update_rows(Preference, DECIDED, rows)
-    for owner_id, own in groupby(sorted(rows, key=attrgetter("owner_id", "pk")), attrgetter("owner_id")):
+    for owner_id, own in groupby(
+        sorted(rows, key=attrgetter("owner_id", "pk")),
+        attrgetter("owner_id"),
+    ):
         ids, reason = [row.pk for row in own], rows[0].reason
         details: dict[str, Any] = {"id": ids[0]} if len(ids) == 1 else {"count": len(ids), "ids": ids}
-        record_audit(now=now, actor=actor, tool_call=act, owner_id=owner_id, reasoning=reason, details=details)
+        record_audit(
+            now=now,
+            actor=actor,
+            tool_call=act,
+            owner_id=owner_id,
+            reasoning=reason,
+            details=details,
+        )
     announce_each(ENDED, (row.pk for row in rows if was_active), now=now)
-    announce_each(ACTIVATED, (row.pk for row in rows if row.state == ACTIVE), now=now)
+    announce_each(
+        ACTIVATED,
+        (row.pk for row in rows if row.state == ACTIVE),
+        now=now,
+    )
     return list(rows)
 
 
@@ -250,11 +380,21 @@ def lock_one(owner: Owner, preference_id: int, *, version: int | None) -> Prefer
         raise preference_missing()
     if version is not None and version != row.version:
         detail = _("This changed since you opened it. Reload the page.")
-        raise Conflict(detail, code="stale", current={"version": row.version, "state": str(row.state)})
+        raise Conflict(
+            detail,
+            code="stale",
+            current={"version": row.version, "state": str(row.state)},
+        )
     return row
 
 
-def lock_constraint(owner: User, preference_id: int, *, version: int | None, actor: str) -> Preference:
+def lock_constraint(
+    owner: User,
+    preference_id: int,
+    *,
+    version: int | None,
+    actor: str,
+) -> Preference:
     """Lock and return a hard constraint of its owner, who acts. Raises NotFound, Conflict, Refused."""
     row = lock_one(owner, preference_id, version=version)
     if not row.is_hard:
@@ -284,5 +424,9 @@ def clean_statement(statement: str) -> str:
     if findings := guard.judge(text).findings:
         why = _("%(why)s Say it in other words. Nothing was changed.")
         problem = why % {"why": SENTENCES[findings[0].reason]}
-        raise Invalid(problem, code="held", errors=(FieldError("statement", problem),))
+        raise Invalid(
+            problem,
+            code="held",
+            errors=(FieldError("statement", problem),),
+        )
     return text

@@ -84,7 +84,12 @@ def mine_preferences(*, now: datetime, claim: Claim | None = None) -> dict[str, 
     with kept_lease(MINE, seconds=LEASE_SECONDS, now=now) as lease:
         if lease is None:
             return {"result": DROPPED}
-        return Miner(mode_of(PREFERENCE_MINING), now, Counter({PROPOSED: 0}), lease).mine_all(claim)
+        return Miner(
+            mode_of(PREFERENCE_MINING),
+            now,
+            Counter({PROPOSED: 0}),
+            lease,
+        ).mine_all(claim)
 
 
 def why_not() -> str:
@@ -162,7 +167,11 @@ class Miner:
             rows = PreferenceCursor.objects.filter(owner=batch.owner_id, is_shadow=self.is_shadow)
             invalid = 1 + (rows.values_list("invalid_answers", flat=True).first() or 0)
             if invalid < len(TURNS_ASKED):
-                self.move_cursor(batch, last_turn_id=batch.after, invalid_answers=invalid)
+                self.move_cursor(
+                    batch,
+                    last_turn_id=batch.after,
+                    invalid_answers=invalid,
+                )
                 return INVALID
             self.move_cursor(batch, last_turn_id=batch.last, invalid_answers=0)
         log.warning("turn_passed_over", turn_id=batch.last)
@@ -177,7 +186,9 @@ class Miner:
     def move_cursor(self, batch: Batch, **fields: int) -> None:
         """Note how far the owner's turns were read."""
         PreferenceCursor.objects.update_or_create(
-            owner_id=batch.owner_id, is_shadow=self.is_shadow, defaults={**fields, "moved_at": self.now}
+            owner_id=batch.owner_id,
+            is_shadow=self.is_shadow,
+            defaults={**fields, "moved_at": self.now},
         )
 
     def propose(self, batch: Batch, found: MinedPreference) -> None:
@@ -193,7 +204,12 @@ class Miner:
         )
         self.counts[HELD if proposed.row.held_at else PROPOSED if proposed.is_new else REPEATED] += 1
 
-    def store_shadow_result(self, batch: Batch, found: list[MinedPreference], answer: Answer[MinedPreferences]) -> None:
+    def store_shadow_result(
+        self,
+        batch: Batch,
+        found: list[MinedPreference],
+        answer: Answer[MinedPreferences],
+    ) -> None:
         """Keep what would have been proposed, without words that the guard refuses."""
         said = [
             {
@@ -221,7 +237,10 @@ def list_unread(*, is_shadow: bool) -> list[int]:
     turns = Turn.objects.values_list("session__owner_id").annotate(newest=Max("pk"))
     newest = dict(turns.order_by("session__owner_id"))
     never_read = [owner_id for owner_id in newest if owner_id not in read]
-    return [*never_read, *(owner_id for owner_id, last in read.items() if newest.get(owner_id, 0) > last)]
+    return [
+        *never_read,
+        *(owner_id for owner_id, last in read.items() if newest.get(owner_id, 0) > last),
+    ]
 
 
 def last_read(owner_id: int, *, is_shadow: bool) -> int:

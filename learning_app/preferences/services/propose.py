@@ -64,7 +64,14 @@ def propose_preference(
     Of one that is there nothing else changes, but a rejected one that a person proposes again waits again. `details`
     go into the audit entry of a new one. Raises Invalid.
     """
-    row = build_row(owner_id, draft, source=source, actor=actor, origin=origin, now=now)
+    row = build_row(
+        owner_id,
+        draft,
+        source=source,
+        actor=actor,
+        origin=origin,
+        now=now,
+    )
     is_refused = guard.judge(row.guarded_text).is_held
     with transaction.atomic():
         lock_owner(owner_id)
@@ -74,19 +81,36 @@ def propose_preference(
             return Proposed(same, is_new=False)
         hold = store_judged(PREFERENCE_KIND, row, now=now)
         held = {"held": 1} if hold else {}
-        audit(row, row, "preference_proposed", {**held, **(details or {})}, now=now, reasoning=reasoning)
+        audit(
+            row,
+            row,
+            "preference_proposed",
+            {**held, **(details or {})},
+            now=now,
+            reasoning=reasoning,
+        )
     return Proposed(row, is_new=True)
 
 
 def build_row(
-    owner_id: int, draft: PreferenceDraft, *, source: PreferenceSource, actor: str, origin: str, now: datetime
+    owner_id: int,
+    draft: PreferenceDraft,
+    *,
+    source: PreferenceSource,
+    actor: str,
+    origin: str,
+    now: datetime,
 ) -> Preference:
     """Return the unsaved row of a draft. Raises Invalid."""
     return Preference(
         owner_id=owner_id,
         dimension=clean_word(PreferenceDimension, draft.dimension, field="dimension"),
         kind=clean_word(PreferenceKind, draft.kind, field="kind"),
-        statement=clean_text(draft.statement, field="statement", max_chars=MAX_STATEMENT_CHARS),
+        statement=clean_text(
+            draft.statement,
+            field="statement",
+            max_chars=MAX_STATEMENT_CHARS,
+        ),
         source=source,
         actor=actor,
         origin=origin[:MAX_ORIGIN_CHARS],
@@ -106,31 +130,66 @@ def clean_word(vocabulary: type[Word], word: str, *, field: str) -> Word:
 
 def find_same(row: Preference) -> Preference | None:
     """Return the locked preference that a proposal repeats, None without one. Needs the owner's lock."""
-    own = Preference.objects.filter(owner_id=row.owner_id, dimension=row.dimension, kind=row.kind)
+    own = Preference.objects.filter(
+        owner_id=row.owner_id,
+        dimension=row.dimension,
+        kind=row.kind,
+    )
     compared = own.filter(state__in=COMPARED, held_at__isnull=True)
     texts = dict(compared.order_by("-pk").values_list("pk", "statement")[:MAX_COMPARED])
     index = TfidfIndex({pk: count_terms(text) for pk, text in texts.items()})
-    scores = zip(index.cosines(count_terms(row.statement)).tolist(), index.keys, strict=True)
+    scores = zip(
+        index.cosines(count_terms(row.statement)).tolist(),
+        index.keys,
+        strict=True,
+    )
     similar = (pk for score, pk in sorted(scores, reverse=True) if score >= SAME_STATEMENT)
-    same = next((pk for pk in similar if says_the_same(row.statement, texts[pk])), None)
+    same = next(
+        (pk for pk in similar if says_the_same(row.statement, texts[pk])),
+        None,
+    )
     found: Preference | None = compared.filter(pk=same).select_for_update(of=("self",)).first() if same else None
     return found
 
 
-def repeat(same: Preference, repeated: Preference, *, now: datetime, reasoning: str) -> None:
+def repeat(
+    same: Preference,
+    repeated: Preference,
+    *,
+    now: datetime,
+    reasoning: str,
+) -> None:
     """Count that a locked preference was proposed again; a person's word reopens a rejected one."""
     changes: dict[str, Any] = {"evidence_count": F("evidence_count") + 1}
     is_reopened = same.state == PreferenceState.REJECTED and repeated.source == PreferenceSource.USER
     if is_reopened:
-        changes |= {**UNDECIDED, "state": PreferenceState.PROPOSED, "version": F("version") + 1, "updated_at": now}
+        changes |= {
+            **UNDECIDED,
+            "state": PreferenceState.PROPOSED,
+            "version": F("version") + 1,
+            "updated_at": now,
+        }
     Preference.objects.filter(pk=same.pk).update(**changes)
     same.refresh_from_db()
     details = {"reopened": 1} if is_reopened else {}
-    audit(same, repeated, "preference_repeated", details, now=now, reasoning=reasoning)
+    audit(
+        same,
+        repeated,
+        "preference_repeated",
+        details,
+        now=now,
+        reasoning=reasoning,
+    )
 
 
 def audit(
-    row: Preference, written: Preference, act: str, details: Mapping[str, Any], *, now: datetime, reasoning: str
+    row: Preference,
+    written: Preference,
+    act: str,
+    details: Mapping[str, Any],
+    *,
+    now: datetime,
+    reasoning: str,
 ) -> None:
     """Record who wrote what about a preference."""
     record_audit(
@@ -139,5 +198,9 @@ def audit(
         tool_call=act,
         owner_id=row.owner_id,
         reasoning=reasoning,
-        details={"id": row.pk, "sha256": content_digest(written.statement), **details},
+        details={
+            "id": row.pk,
+            "sha256": content_digest(written.statement),
+            **details,
+        },
     )

@@ -35,7 +35,11 @@ def archive_limit(request: PageRequest, preference_id: int) -> HttpResponse:
     return confirm(request, preference_id, PreferenceState.ARCHIVED)
 
 
-def confirm(request: PageRequest, preference_id: int, state: PreferenceState) -> HttpResponse:
+def confirm(
+    request: PageRequest,
+    preference_id: int,
+    state: PreferenceState,
+) -> HttpResponse:
     """Ask for the typed value, and give the constraint that state; `action=preview` shows it in other words first."""
     row = get_preference(owner=request.principal.owner, preference_id=preference_id)
     is_activation = state is PreferenceState.ACTIVE
@@ -51,7 +55,10 @@ def confirm(request: PageRequest, preference_id: int, state: PreferenceState) ->
         except Invalid as refusal:
             show_refusal(form, refusal)
     title = _("Activate a hard constraint") if is_activation else _("Archive a hard constraint")
-    one = Crumb(_("Preference %(id)d") % {"id": row.pk}, reverse("preferences:one", args=[row.pk]))
+    one = Crumb(
+        _("Preference %(id)d") % {"id": row.pk},
+        reverse("preferences:one", args=[row.pk]),
+    )
     context = {
         "title": title,
         "row": row,
@@ -65,7 +72,12 @@ def confirm(request: PageRequest, preference_id: int, state: PreferenceState) ->
     }
     is_wrong = form.errors or (words_form and words_form.errors)
     status = HTTPStatus.UNPROCESSABLE_ENTITY if is_wrong else HTTPStatus.OK
-    return render_page(request, "learning_app/preferences/limit.html", context, status=status)
+    return render_page(
+        request,
+        "learning_app/preferences/limit.html",
+        context,
+        status=status,
+    )
 
 
 def read_statement(request: PageRequest, row: Preference) -> WordsForm | None:
@@ -81,7 +93,12 @@ def read_statement(request: PageRequest, row: Preference) -> WordsForm | None:
     return form
 
 
-def apply(request: PageRequest, row: Preference, form: LimitForm, state: PreferenceState) -> HttpResponse:
+def apply(
+    request: PageRequest,
+    row: Preference,
+    form: LimitForm,
+    state: PreferenceState,
+) -> HttpResponse:
     """Give the constraint its state and say so. Raises Invalid, Conflict and Refused."""
     said = form.cleaned_data
     decision: dict[str, Any] = {

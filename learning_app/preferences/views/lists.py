@@ -24,7 +24,10 @@ def preference_list(request: PageRequest) -> HttpResponse:
     """List preferences by state; those that the guard holds wait among the held texts."""
     found = list_of(request.GET)
     owner = request.principal.reads(Act.PREFERENCES_READ, request.GET.get("owner"))
-    return found.answer(request, held=list_holds(owner=owner).filter(kind=PREFERENCE_KIND).count())
+    return found.answer(
+        request,
+        held=list_holds(owner=owner).filter(kind=PREFERENCE_KIND).count(),
+    )
 
 
 @page(Act.PREFERENCE_DECIDE, methods=("POST",))
@@ -34,16 +37,43 @@ def bulk(request: PageRequest) -> HttpResponse:
         raise Invalid(_("Proposals are approved one by one. Together they are only rejected."), code="unknown_action")
     ids, form = PREFERENCES.chosen_ids(request), ReasonForm(request.POST if "reason" in request.POST else None)
     if not form.is_valid():
-        title = ngettext("Reject %(count)s proposal", "Reject %(count)s proposals", len(ids))
-        context = {"title": title % {"count": number_label(len(ids))}, "form": form, "ids": ids}
+        title = ngettext(
+            "Reject %(count)s proposal",
+            "Reject %(count)s proposals",
+            len(ids),
+        )
+        context = {
+            "title": title % {"count": number_label(len(ids))},
+            "form": form,
+            "ids": ids,
+        }
         status = HTTPStatus.UNPROCESSABLE_ENTITY
-        return render_page(request, "learning_app/preferences/bulk.html", context, status=status)
+        return render_page(
+            request,
+            "learning_app/preferences/bulk.html",
+            context,
+            status=status,
+        )
     owner, actor = request.principal.reaches(Act.PREFERENCE_DECIDE), request.principal.actor
     try:
-        rows = reject_all(ids=ids, owner=owner, reason=form.cleaned_data["reason"], actor=actor, now=timezone.now())
+        rows = reject_all(
+            ids=ids,
+            owner=owner,
+            reason=form.cleaned_data["reason"],
+            actor=actor,
+            now=timezone.now(),
+        )
     except Conflict as conflict:
         toast(request, conflict.detail)
     else:
-        said = ngettext("Rejected %(count)s proposal.", "Rejected %(count)s proposals.", len(rows))
-        toast(request, said % {"count": number_label(len(rows))}, undo_url(rows[0]))
+        said = ngettext(
+            "Rejected %(count)s proposal.",
+            "Rejected %(count)s proposals.",
+            len(rows),
+        )
+        toast(
+            request,
+            said % {"count": number_label(len(rows))},
+            undo_url(rows[0]),
+        )
     return back(request, "preferences:list")

@@ -34,7 +34,11 @@ APPROVED = gettext_lazy("Approved. Agents read it from the next session on.")
 def show(request: PageRequest, preference_id: int) -> HttpResponse:
     """Show one preference; who opens somebody else's leaves a line in the access log."""
     row = open_one(request, Act.PREFERENCES_READ, preference_id)
-    return render_page(request, "learning_app/preferences/one.html", page_context(row, request.principal))
+    return render_page(
+        request,
+        "learning_app/preferences/one.html",
+        page_context(row, request.principal),
+    )
 
 
 @page(Act.PREFERENCE_DECIDE, methods=("GET", "POST"))
@@ -55,7 +59,10 @@ def approve_one(request: PageRequest, preference_id: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         said = form.cleaned_data
         try:
-            approved = approve(**{**asked(request, row), "version": said["version"]}, statement=said["statement"])
+            approved = approve(
+                **{**asked(request, row), "version": said["version"]},
+                statement=said["statement"],
+            )
         except Invalid as refusal:
             show_refusal(form, refusal)
         except Conflict as conflict:
@@ -66,8 +73,18 @@ def approve_one(request: PageRequest, preference_id: int) -> HttpResponse:
             form.add_error(None, _("It changed since you opened it. Compare both, then approve yours."))
         else:
             return answer(request, approved, APPROVED)
-    context = {"title": _("Edit and approve"), "row": row, "form": form, "chars": len(form["statement"].value() or "")}
-    return render_page(request, "learning_app/preferences/edit.html", context, status=status or form_status(form))
+    context = {
+        "title": _("Edit and approve"),
+        "row": row,
+        "form": form,
+        "chars": len(form["statement"].value() or ""),
+    }
+    return render_page(
+        request,
+        "learning_app/preferences/edit.html",
+        context,
+        status=status or form_status(form),
+    )
 
 
 @page(Act.PREFERENCE_DECIDE, methods=("POST",))
@@ -96,7 +113,11 @@ def undo(request: PageRequest, preference_id: int) -> HttpResponse:
         return to_its_owner(request, row, "preferences:archive_constraint")
     version = parse_number(request.GET.get("version", ""))
     rows = undo_decision(**{**asked(request, row), "version": version})
-    said = ngettext("Undone for %(count)s preference.", "Undone for %(count)s preferences.", len(rows))
+    said = ngettext(
+        "Undone for %(count)s preference.",
+        "Undone for %(count)s preferences.",
+        len(rows),
+    )
     toast(request, said % {"count": number_label(len(rows))})
     return back(request, reverse("preferences:one", args=[row.pk]))
 
@@ -105,7 +126,13 @@ def open_one(request: PageRequest, act: Act, preference_id: int) -> Preference:
     """Return a preference that this reader reaches, and log the look at somebody else's. Raises NotFound."""
     principal = request.principal
     row = get_preference(owner=principal.reaches(act), preference_id=preference_id)
-    log_opened(principal, row.owner_id, kind="preference", object_id=row.pk, now=timezone.now())
+    log_opened(
+        principal,
+        row.owner_id,
+        kind="preference",
+        object_id=row.pk,
+        now=timezone.now(),
+    )
     return row
 
 
@@ -135,7 +162,12 @@ def answer(request: PageRequest, row: Preference, said: str | Promise) -> HttpRe
     params = QueryDict(urlsplit(request.htmx.current_url or "").query)
     shown = list_of(params)
     spec, owner = shown.read(request.principal, params)
-    return render_row(request, spec, shown.rows(owner), tab_counts=shown.count_tabs(owner))
+    return render_row(
+        request,
+        spec,
+        shown.rows(owner),
+        tab_counts=shown.count_tabs(owner),
+    )
 
 
 def undo_url(row: Preference) -> str:

@@ -36,7 +36,12 @@ def new(request: PageRequest) -> HttpResponse:
             show_refusal(form, refusal)
     context = {"title": _("Tell what you prefer"), "form": form, **counted(form)}
     status = HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
-    return render_page(request, "learning_app/preferences/new.html", context, status=status)
+    return render_page(
+        request,
+        "learning_app/preferences/new.html",
+        context,
+        status=status,
+    )
 
 
 @page(Act.PREFERENCE_PROPOSE, methods=("POST",))
@@ -59,28 +64,46 @@ def store(request: PageRequest, form: ProposalForm) -> HttpResponse:
     row = proposed.row
     if row.held_at:
         toast(request, _("Stored, but held: no agent reads it until an operator has released it."))
-        return see_other("held:one", find_open_holds(PREFERENCE_KIND, [row.pk])[row.pk].pk)
+        return see_other(
+            "held:one",
+            find_open_holds(PREFERENCE_KIND, [row.pk])[row.pk].pk,
+        )
     is_waiting = row.state == PreferenceState.PROPOSED
     if not proposed.is_new:
         toast(request, repeated_label(row))
     else:
         hard, soft = _("Proposed. It is in force once you activate it."), _("Proposed. Approve it, and agents read it.")
-        toast(request, hard if row.is_hard else soft, reverse("preferences:reject", args=[row.pk]))
-    return see_other("preferences:activate" if row.is_hard and is_waiting else "preferences:one", row.pk)
+        toast(
+            request,
+            hard if row.is_hard else soft,
+            reverse("preferences:reject", args=[row.pk]),
+        )
+    return see_other(
+        "preferences:activate" if row.is_hard and is_waiting else "preferences:one",
+        row.pk,
+    )
 
 
 def repeated_label(row: Preference) -> str:
     """Return that nearly the same one was there, and how often it was proposed by now."""
     times = ngettext(
-        "It was proposed %(count)s time by now.", "It was proposed %(count)s times by now.", row.evidence_count
+        "It was proposed %(count)s time by now.",
+        "It was proposed %(count)s times by now.",
+        row.evidence_count,
     )
-    return sentences(_("Nearly the same preference was here."), times % {"count": number_label(row.evidence_count)})
+    return sentences(
+        _("Nearly the same preference was here."),
+        times % {"count": number_label(row.evidence_count)},
+    )
 
 
 def counted(form: forms.Form) -> dict[str, Any]:
     """Return the length of the statement in a form, and why the guard would hold it."""
     text = str(form["statement"].value() or "").replace("\r\n", "\n").strip()
-    return {"chars": len(text), "preview": preview_text(text[:MAX_STATEMENT_CHARS], kind=PREFERENCE_KIND)}
+    return {
+        "chars": len(text),
+        "preview": preview_text(text[:MAX_STATEMENT_CHARS], kind=PREFERENCE_KIND),
+    }
 
 
 def is_agreed(request: PageRequest, form: ProposalForm) -> bool:

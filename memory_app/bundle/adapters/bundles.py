@@ -108,7 +108,10 @@ def check_mode(mode: int, name: str) -> None:
 def read_file(root: Path, name: str) -> bytes:
     """Return the bytes of a plain file; what became a link since the names were read is refused."""
     try:
-        with os.fdopen(os.open(root / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as stream:
+        with os.fdopen(
+            os.open(root / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK),
+            "rb",
+        ) as stream:
             check_mode(os.fstat(stream.fileno()).st_mode, name)
             content = stream.read(MAX_MEMBER_BYTES + 1)
     except OSError as error:
@@ -122,7 +125,10 @@ def read_file(root: Path, name: str) -> bytes:
 def refused(problem: Refusal, name: str) -> BundleRefused:
     """Return the refusal of a whole bundle for one member."""
     words = _("Nothing is imported: %(name)s is %(problem)s.")
-    return BundleRefused(words % {"name": shown(name), "problem": WORDS[problem]}, code=f"bundle_{problem}")
+    return BundleRefused(
+        words % {"name": shown(name), "problem": WORDS[problem]},
+        code=f"bundle_{problem}",
+    )
 
 
 def shown(name: str) -> str:

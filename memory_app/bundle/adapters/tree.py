@@ -30,7 +30,15 @@ class Tree:
     def write(self, path: str, content: bytes) -> None:
         """Write a new file at a relative path. Raises OSError."""
         place = PurePosixPath(path)
-        with os.fdopen(os.open(place.name, NEW_FILE, 0o600, dir_fd=self.open_folder(place.parent)), "wb") as stream:
+        with os.fdopen(
+            os.open(
+                place.name,
+                NEW_FILE,
+                0o600,
+                dir_fd=self.open_folder(place.parent),
+            ),
+            "wb",
+        ) as stream:
             stream.write(content)
 
     def open_folder(self, folder: PurePosixPath) -> int:

@@ -30,18 +30,32 @@ def upload_folder() -> Path:
     return folder
 
 
-def store_upload(chunks: Iterable[bytes], *, now: datetime, expires_at: datetime) -> tuple[StoredFile, bool]:
+def store_upload(
+    chunks: Iterable[bytes],
+    *,
+    now: datetime,
+    expires_at: datetime,
+) -> tuple[StoredFile, bool]:
     """Store an upload; return it, and whether it is a zip file. Raises Invalid when it is empty or too large."""
     rest = iter(chunks)
     start = next(rest, b"")
-    stored = store_file(chain([start], rest), now=now, expires_at=expires_at, max_bytes=MAX_UPLOAD_BYTES)
+    stored = store_file(
+        chain([start], rest),
+        now=now,
+        expires_at=expires_at,
+        max_bytes=MAX_UPLOAD_BYTES,
+    )
     return stored, start.startswith(ZIP_MAGIC)
 
 
 def store_packed(packed: Path, *, now: datetime, expires_at: datetime) -> StoredFile:
     """Store a file of this machine."""
     with packed.open("rb") as stream:
-        return store_file(iter(partial(stream.read, MIB), b""), now=now, expires_at=expires_at)
+        return store_file(
+            iter(partial(stream.read, MIB), b""),
+            now=now,
+            expires_at=expires_at,
+        )
 
 
 def pack(tree: Path, packed: Path) -> None:

@@ -15,13 +15,23 @@ NOTE = re.compile(r"\d{4}-\d{2}-\d{2}(?:-[\w-]+)?\.md")
 NAMES = ("MEMORY.md", "USER.md")
 
 
-def write_workspace(upload: Path, given_name: str, folder: Path, *, is_zip: bool) -> int:
+def write_workspace(
+    upload: Path,
+    given_name: str,
+    folder: Path,
+    *,
+    is_zip: bool,
+) -> int:
     """Write the notes of an upload into a folder and return how many other files it holds.
 
     Raises BundleRefused for a hostile zip, before any is written.
     """
     if not is_zip:
-        write(folder, place_of(PurePosixPath(given_name)) or NAMES[0], upload.read_bytes())
+        write(
+            folder,
+            place_of(PurePosixPath(given_name)) or NAMES[0],
+            upload.read_bytes(),
+        )
         return 0
     bundle = open_archive(upload, check=check_paths)
     places = choose_workspace(bundle.names)

@@ -63,7 +63,10 @@ def render_value(value: Any) -> str:
 
 def render_json(value: Any) -> str:
     """Return JSON with its letters as they are, and what no YAML may hold as escapes."""
-    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False))
+    return _UNPRINTABLE.sub(
+        lambda found: f"\\u{ord(found[0]):04x}",
+        json.dumps(value, ensure_ascii=False),
+    )
 
 
 def parse_document(content: bytes, *, most: int) -> Document:

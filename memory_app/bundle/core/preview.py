@@ -88,7 +88,14 @@ class Tally:
     def preview(self, ignored: int) -> Preview:
         """Return what was counted."""
         sha256 = self.digest.hexdigest()
-        return Preview(tuple(self.rows), self.verdicts, {}, ignored, sha256, marks="".join(self.letters))
+        return Preview(
+            tuple(self.rows),
+            self.verdicts,
+            {},
+            ignored,
+            sha256,
+            marks="".join(self.letters),
+        )
 
 
 def preview_tree(plan: ImportPlan) -> Preview:

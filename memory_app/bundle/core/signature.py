@@ -20,7 +20,13 @@ Signatures = Mapping[str, Collection[bytes]]
 def sign_file(key: bytes, owner_id: int, path: str, content: bytes) -> str:
     """Return the HMAC of an owner's file at its place, as 64 hex digits."""
     name = path.encode()
-    signed = (_LABEL, owner_id.to_bytes(8, "big"), len(name).to_bytes(4, "big"), name, content)
+    signed = (
+        _LABEL,
+        owner_id.to_bytes(8, "big"),
+        len(name).to_bytes(4, "big"),
+        name,
+        content,
+    )
     return hmac.digest(key, b"".join(signed), "sha256").hex()
 
 
@@ -39,7 +45,13 @@ def parse_signatures(text: bytes, paths: Collection[str]) -> Signatures:
     return dict(found)
 
 
-def is_signed(key: bytes, owner_id: int, path: str, content: bytes, digests: Iterable[bytes]) -> bool:
+def is_signed(
+    key: bytes,
+    owner_id: int,
+    path: str,
+    content: bytes,
+    digests: Iterable[bytes],
+) -> bool:
     """Say whether one of the digests is the HMAC of this owner's file at this place."""
     expected = sign_file(key, owner_id, path, content).encode()
     return any(hmac.compare_digest(expected, digest) for digest in digests)

@@ -18,7 +18,10 @@ def export(wanted: ExportScope) -> Iterator[OutFile]:
         if any(section.entries for section in page.sections):
             symbol = known.asset.symbol
             head = wanted.head(KIND) | {"asset": symbol}
-            yield OutFile(f"{FOLDER}/{symbol}.md", render_document(head, page.markdown.removesuffix("\n")))
+            yield OutFile(
+                f"{FOLDER}/{symbol}.md",
+                render_document(head, page.markdown.removesuffix("\n")),
+            )
 
 
 ASSETS = Serialiser(KIND, f"{FOLDER}/", export)

@@ -63,7 +63,11 @@ class ExportScope:
 
     def head(self, kind: str) -> dict[str, Any]:
         """Return what the front matter of every file begins with."""
-        return {"schema_version": SCHEMA_VERSION, "instance_id": self.instance_id, "kind": kind}
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "instance_id": self.instance_id,
+            "kind": kind,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,13 @@ class InFile:
     body: str
     is_ours: bool
 
-    def rejected(self, reason: Reason, about: str = "", *, kind: str = "") -> FilePlan:
+    def rejected(
+        self,
+        reason: Reason,
+        about: str = "",
+        *,
+        kind: str = "",
+    ) -> FilePlan:
         """Return the plan of a file that cannot be imported."""
         return FilePlan(self.path, self.channel, Verdict.REJECTED, kind, reason, about)
 
@@ -143,7 +153,11 @@ class Serialiser:
 
 
 def read_or_reject(
-    file: InFile, reading: Reading, read: Callable[[InFile, Reading], WhatFileSays], *, kind: str
+    file: InFile,
+    reading: Reading,
+    read: Callable[[InFile, Reading], WhatFileSays],
+    *,
+    kind: str,
 ) -> WhatFileSays | FilePlan:
     """Return what a file says, or the plan of one that says nothing which can be stored."""
     try:
@@ -151,7 +165,11 @@ def read_or_reject(
     except UnusableError as error:
         return file.rejected(error.reason, error.about, kind=kind)
     except Invalid as error:
-        return file.rejected(Reason.WRONG_VALUE, error.errors[0].field, kind=kind)
+        return file.rejected(
+            Reason.WRONG_VALUE,
+            error.errors[0].field,
+            kind=kind,
+        )
 
 
 def slices(rows: QuerySet[AnyRow]) -> Iterator[list[AnyRow]]:

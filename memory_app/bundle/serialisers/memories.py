@@ -142,12 +142,20 @@ def from_file(file: InFile, reading: Reading) -> Memory:
     draft = Draft(
         category=category,
         content=file.body,
-        provenance=Provenance(Source.USER_EXPLICIT, IMPORT_ACTOR, f"{IMPORT_ORIGIN}{file.path}"[:255]),
+        provenance=Provenance(
+            Source.USER_EXPLICIT,
+            IMPORT_ACTOR,
+            f"{IMPORT_ORIGIN}{file.path}"[:255],
+        ),
         fact_type=fields.text("fact_type"),
         tickers=fields.texts("tickers"),
         metadata=read_metadata(fields),
     )
-    memory = build_memory(owner_id=reading.owner.pk, draft=draft, now=reading.now)
+    memory = build_memory(
+        owner_id=reading.owner.pk,
+        draft=draft,
+        now=reading.now,
+    )
     if file.channel is Channel.SIGNED:
         memory.source, memory.origin = source, origin
         memory.created_at = min(created_at or reading.now, reading.now)
@@ -179,23 +187,41 @@ def read_metadata(fields: Fields) -> dict[str, Any] | None:
     return value
 
 
-def load_stored(read: Iterable[Memory | FilePlan], files: Iterable[InFile], owner: User) -> Stored:
+def load_stored(
+    read: Iterable[Memory | FilePlan],
+    files: Iterable[InFile],
+    owner: User,
+) -> Stored:
     """Return what the owner has of these files, whatever became of it."""
     pairs = [(row, file) for row, file in zip(read, files, strict=True) if isinstance(row, Memory)]
     mine: QuerySet[Memory] = Memory.objects.for_owner(owner).defer("metadata")
     same = mine.filter(content_hash__in={row.content_hash for row, _file in pairs})
     by_hash: dict[str, Memory] = {}
-    for row in sorted(same, key=lambda each: (list(STANDS).index(each.state), each.pk), reverse=True):
+    for row in sorted(
+        same,
+        key=lambda each: (list(STANDS).index(each.state), each.pk),
+        reverse=True,
+    ):
         by_hash[row.content_hash] = row
     ids = {file.fields.number("id") or 0 for row, file in pairs if file.is_ours and row.content_hash not in by_hash}
     by_id = mine.in_bulk(list(ids)) if ids - {0} else {}
     revisions = MemoryRevision.objects.filter(memory__in=by_id) if by_id else MemoryRevision.objects.none()
     keys = {row.fact_key for row, _file in pairs if row.fact_key}
     settled = mine.filter(fact_state=FactState.SETTLED, fact_key__in=keys).values_list("fact_key", flat=True)
-    return Stored(by_hash, by_id, frozenset(revisions.values_list("memory_id", "content")), frozenset(settled))
+    return Stored(
+        by_hash,
+        by_id,
+        frozenset(revisions.values_list("memory_id", "content")),
+        frozenset(settled),
+    )
 
 
-def decide(file: InFile, memory: Memory, stored: Stored, reading: Reading) -> Judged:
+def decide(
+    file: InFile,
+    memory: Memory,
+    stored: Stored,
+    reading: Reading,
+) -> Judged:
     """Return the plan of a file that can be a row; its text is known from now on."""
     same = stored.by_hash.get(memory.content_hash)
     if same is None and is_hard_constraint(memory.fact_type) and not reading.approves:
@@ -213,7 +239,16 @@ def decide(file: InFile, memory: Memory, stored: Stored, reading: Reading) -> Ju
     if other is not None and reason is Reason.NONE:
         reason = Reason.SAYS_OTHERWISE
     about = str(other.pk) if other else ""
-    plan = FilePlan(file.path, file.channel, verdict, KIND, reason, about, row_of(memory, file), stored_row(other))
+    plan = FilePlan(
+        file.path,
+        file.channel,
+        verdict,
+        KIND,
+        reason,
+        about,
+        row_of(memory, file),
+        stored_row(other),
+    )
     return Judged(plan, memory)
 
 
@@ -227,9 +262,22 @@ def keep_one_settled(memory: Memory, stored: Stored, reading: Reading) -> None:
     reading.settled.add(key)
 
 
-def known(file: InFile, reason: Reason, about: str, other: Memory | None = None) -> FilePlan:
+def known(
+    file: InFile,
+    reason: Reason,
+    about: str,
+    other: Memory | None = None,
+) -> FilePlan:
     """Return the plan of a file that brings nothing new."""
-    return FilePlan(file.path, file.channel, Verdict.KNOWN, KIND, reason, about, stored=stored_row(other))
+    return FilePlan(
+        file.path,
+        file.channel,
+        Verdict.KNOWN,
+        KIND,
+        reason,
+        about,
+        stored=stored_row(other),
+    )
 
 
 def row_of(memory: Memory, file: InFile) -> dict[str, Any]:
@@ -253,7 +301,12 @@ def stored_row(memory: Memory | None) -> dict[str, Any] | None:
     """Return what stands and says otherwise."""
     if memory is None:
         return None
-    return {"id": memory.pk, "category": memory.category, "content": memory.content, "version": memory.version}
+    return {
+        "id": memory.pk,
+        "category": memory.category,
+        "content": memory.content,
+        "version": memory.version,
+    }
 
 
 def store(judged: Sequence[Judged], writing: Writing) -> list[Details]:
@@ -269,7 +322,12 @@ def store(judged: Sequence[Judged], writing: Writing) -> list[Details]:
     if pending:
         send_after_commit(fact_recorded, owner_id=owner_id, memory_ids=pending)
     return [
-        {"id": row.pk, "sha256": content_digest(row.content), "count": 1, **({"held": 1} if row.held_at else {})}
+        {
+            "id": row.pk,
+            "sha256": content_digest(row.content),
+            "count": 1,
+            **({"held": 1} if row.held_at else {}),
+        }
         for row in rows
     ]
 

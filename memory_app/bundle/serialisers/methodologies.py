@@ -110,7 +110,14 @@ def judge_file(file: InFile, reading: Reading) -> Judged:
     if further and not further["quarantine"]:
         reason = Reason.KEEPS_TRUST
     verdict, reason = (Verdict.HELD, Reason.GUARD) if is_held else (Verdict.NEW, reason)
-    plan = FilePlan(file.path, file.channel, verdict, KIND, reason, row=row_of(row, further))
+    plan = FilePlan(
+        file.path,
+        file.channel,
+        verdict,
+        KIND,
+        reason,
+        row=row_of(row, further),
+    )
     return Judged(plan, replace(draft, further=further))
 
 
@@ -145,8 +152,17 @@ def read_trust(file: InFile, *, now: datetime) -> dict[str, Any]:
     if trust["quarantine"] > 1:
         raise fields.wrong("quarantine")
     by = fields.word("quarantined_by", QuarantinedBy) or QuarantinedBy.RULE
-    trust |= {"confidence": fields.share("confidence"), "quarantined_by": by.value if trust["quarantine"] else ""}
-    trust |= {name: min(fields.instant(name, latest=now + MAX_AHEAD) or now, now) for name in MOMENTS}
+    trust |= {
+        "confidence": fields.share("confidence"),
+        "quarantined_by": by.value if trust["quarantine"] else "",
+    }
+    trust |= {
+        name: min(
+            fields.instant(name, latest=now + MAX_AHEAD) or now,
+            now,
+        )
+        for name in MOMENTS
+    }
     return trust | {"uid": fields.text("id", most=36), "origin": fields.text("origin")}
 
 
@@ -173,13 +189,25 @@ def keep_trust(trust: Mapping[str, Any], *, is_held: bool) -> dict[str, Any]:
     return kept
 
 
-def judge_repeated(file: InFile, draft: MethodologyDraft, row: Methodology, same: Methodology) -> Judged:
+def judge_repeated(
+    file: InFile,
+    draft: MethodologyDraft,
+    row: Methodology,
+    same: Methodology,
+) -> Judged:
     """Return the plan of a file that repeats a stored methodology: other words are kept in an event, and no more."""
     stored = {"id": same.uid, "content": text_of(same)}
     if is_said(row, same):
         return Judged(FilePlan(file.path, file.channel, Verdict.KNOWN, KIND, Reason.SAME_METHOD, same.uid))
     plan = FilePlan(
-        file.path, file.channel, Verdict.UPDATED, KIND, Reason.SEEN_AGAIN, same.uid, row=row_of(row, {}), stored=stored
+        file.path,
+        file.channel,
+        Verdict.UPDATED,
+        KIND,
+        Reason.SEEN_AGAIN,
+        same.uid,
+        row=row_of(row, {}),
+        stored=stored,
     )
     return Judged(plan, draft)
 
@@ -201,7 +229,11 @@ def text_of(row: Methodology) -> str:
 def row_of(row: Methodology, further: Mapping[str, Any]) -> dict[str, Any]:
     """Return the row that would be written, for the plan."""
     columns = {name: further[name] for name in further.keys() - set(MOMENTS)}
-    return {"content": text_of(row), **{name: getattr(row, name) for name in (*SAID, "methodology")}, **columns}
+    return {
+        "content": text_of(row),
+        **{name: getattr(row, name) for name in (*SAID, "methodology")},
+        **columns,
+    }
 
 
 def store(judged: Sequence[Judged], writing: Writing) -> list[Details]:
@@ -218,7 +250,13 @@ def store(judged: Sequence[Judged], writing: Writing) -> list[Details]:
             by_words=False,
         )
         if created.is_new:
-            append_event(created.row, LifecycleKind.IMPORTED, actor=writing.actor, now=writing.now, details=details)
+            append_event(
+                created.row,
+                LifecycleKind.IMPORTED,
+                actor=writing.actor,
+                now=writing.now,
+                details=details,
+            )
         stored.append({"methodology": created.row.uid, "count": 0})
     return stored
 

@@ -71,7 +71,10 @@ def to_file(row: Preference, wanted: ExportScope) -> OutFile:
 def judge(files: Sequence[InFile], reading: Reading) -> list[Judged]:
     """Return the plan of each file. Three queries at most."""
     read = [read_or_reject(file, reading, read_draft, kind=KIND) for file in files]
-    known = load_known(reading.owner, [each for each in read if isinstance(each, PreferenceDraft)])
+    known = load_known(
+        reading.owner,
+        [each for each in read if isinstance(each, PreferenceDraft)],
+    )
     return [
         decide(file, each, known, reading) if isinstance(each, PreferenceDraft) else Judged(each)
         for file, each in zip(files, read, strict=True)
@@ -103,25 +106,46 @@ def load_known(owner: User, drafts: Sequence[PreferenceDraft]) -> Known:
     digests = {content_digest(each.statement): each.statement for each in drafts}
     rows = own.filter(statement__in=digests.values()).order_by("pk")
     found = {(row.dimension, row.kind, row.statement): row.pk for row in rows}
-    acts = AuditEntry.objects.filter(owner_id=owner.pk, tool_call="preference_repeated", details__sha256__in=digests)
+    acts = AuditEntry.objects.filter(
+        owner_id=owner.pk,
+        tool_call="preference_repeated",
+        details__sha256__in=digests,
+    )
     counted = {details["sha256"]: details["id"] for details in acts.values_list("details", flat=True)}
     repeated = own.in_bulk(counted.values())
     same = {digest: repeated[pk] for digest, pk in counted.items() if pk in repeated}
     return {(row.dimension, row.kind, digests[digest]): row.pk for digest, row in same.items()} | found
 
 
-def decide(file: InFile, draft: PreferenceDraft, known: Known, reading: Reading) -> Judged:
+def decide(
+    file: InFile,
+    draft: PreferenceDraft,
+    known: Known,
+    reading: Reading,
+) -> Judged:
     """Return the plan of a file that can be a preference; its words are known from now on."""
     words = (draft.dimension, draft.kind, draft.statement)
     is_hard = draft.kind == PreferenceKind.HARD_CONSTRAINT
     same = known.get(words)
     if same is None and is_hard and not reading.approves:
         return Judged(file.rejected(Reason.HARD_CONSTRAINT, kind=KIND))
-    first = reading.seen.setdefault(hashlib.sha256("\0".join((KIND, *words)).encode()).digest(), file.path)
+    first = reading.seen.setdefault(
+        hashlib.sha256("\0".join((KIND, *words)).encode()).digest(),
+        file.path,
+    )
     if first != file.path:
         return Judged(FilePlan(file.path, file.channel, Verdict.KNOWN, KIND, Reason.REPEATED, first))
     if same is not None:
-        return Judged(FilePlan(file.path, file.channel, Verdict.KNOWN, KIND, Reason.SAME_PREFERENCE, str(same)))
+        return Judged(
+            FilePlan(
+                file.path,
+                file.channel,
+                Verdict.KNOWN,
+                KIND,
+                Reason.SAME_PREFERENCE,
+                str(same),
+            )
+        )
     said = file.fields.word("state", PreferenceState)
     is_trusted = file.channel is Channel.SIGNED and reading.by_owner and said is PreferenceState.ACTIVE
     verdict, reason, state = Verdict.NEW, Reason.PROPOSED, PreferenceState.PROPOSED
@@ -129,8 +153,23 @@ def decide(file: InFile, draft: PreferenceDraft, known: Known, reading: Reading)
         verdict, reason = Verdict.HELD, Reason.GUARD
     elif is_trusted and not is_hard:
         reason, state = Reason.STAYS_ACTIVE, PreferenceState.ACTIVE
-    row = {"content": draft.statement, "dimension": draft.dimension, "kind": draft.kind, "state": state.value}
-    return Judged(FilePlan(file.path, file.channel, verdict, KIND, reason, row=row), draft)
+    row = {
+        "content": draft.statement,
+        "dimension": draft.dimension,
+        "kind": draft.kind,
+        "state": state.value,
+    }
+    return Judged(
+        FilePlan(
+            file.path,
+            file.channel,
+            verdict,
+            KIND,
+            reason,
+            row=row,
+        ),
+        draft,
+    )
 
 
 def store(judged: Sequence[Judged], writing: Writing) -> list[Details]:
@@ -161,4 +200,11 @@ def store(judged: Sequence[Judged], writing: Writing) -> list[Details]:
     return stored
 
 
-PREFERENCES = Serialiser(KIND, f"{FOLDER}/", export, judge, store, names=tuple(PreferenceKind))
+PREFERENCES = Serialiser(
+    KIND,
+    f"{FOLDER}/",
+    export,
+    judge,
+    store,
+    names=tuple(PreferenceKind),
+)

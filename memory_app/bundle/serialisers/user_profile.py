@@ -57,7 +57,10 @@ def judge_file(file: InFile, reading: Reading) -> Judged:
     verdict, reason = decide(new, other, is_first=not known)
     about = ", ".join(other) if reason is Reason.VALUES_STAY else ""
     row, stored = ({"entries": new} if new else None), ({"entries": other} if other else None)
-    return Judged(FilePlan(file.path, file.channel, verdict, KIND, reason, about, row, stored), new)
+    return Judged(
+        FilePlan(file.path, file.channel, verdict, KIND, reason, about, row, stored),
+        new,
+    )
 
 
 def read_values(body: str) -> dict[str, str]:
@@ -79,7 +82,12 @@ def read_values(body: str) -> dict[str, str]:
     return values
 
 
-def decide(new: dict[str, str], other: dict[str, str], *, is_first: bool) -> tuple[Verdict, Reason]:
+def decide(
+    new: dict[str, str],
+    other: dict[str, str],
+    *,
+    is_first: bool,
+) -> tuple[Verdict, Reason]:
     """Return what becomes of a profile with these new values, where these others stay."""
     if any(guard.judge(guarded_text(key, value)).is_held for key, value in new.items()):
         return Verdict.HELD, Reason.GUARD
@@ -94,10 +102,21 @@ def store(judged: Sequence[Judged], writing: Writing) -> list[Details]:
     details = {"from": "minara", "run": writing.run}
     for each in judged:
         for key, value in each.payload.items():
-            set_entry(owner=writing.owner, key=key, value=value, actor=writing.actor, now=writing.now, details=details)
+            set_entry(
+                owner=writing.owner,
+                key=key,
+                value=value,
+                actor=writing.actor,
+                now=writing.now,
+                details=details,
+            )
     return [{"entries": len(each.payload), "count": 0} for each in judged]
 
 
 USER_PROFILE = Serialiser(
-    KIND, PATH, export, lambda files, reading: [judge_file(file, reading) for file in files], store
+    KIND,
+    PATH,
+    export,
+    lambda files, reading: [judge_file(file, reading) for file in files],
+    store,
 )

@@ -41,7 +41,11 @@ def exports(request: PageRequest) -> HttpResponse:
         )
         return see_other("bundle:export", record.pk)
     found, owner = load_transfers(request, Act.EXPORT, Direction.EXPORT)
-    context = {"title": _("Export"), "form": form, "owner": owner if isinstance(owner, User) else None}
+    context = {
+        "title": _("Export"),
+        "form": form,
+        "owner": owner if isinstance(owner, User) else None,
+    }
     return render_list(request, "memory_app/bundle/exports.html", found, context)
 
 
@@ -68,7 +72,12 @@ def progress(request: PageRequest, export_id: int) -> HttpResponse:
     """Answer how far an export is."""
     transfer = load_one(request, Act.EXPORT, Direction.EXPORT, export_id)
     url = reverse("bundle:export", args=[transfer.pk])
-    return answer_progress(request, shape([transfer])[0], is_fragment=wants_fragment(request), url=url)
+    return answer_progress(
+        request,
+        shape([transfer])[0],
+        is_fragment=wants_fragment(request),
+        url=url,
+    )
 
 
 @page(Act.EXPORT, methods=("POST",))
@@ -98,4 +107,8 @@ def download(request: PageRequest, export_id: int) -> HttpResponseBase:
         "Content-Disposition": f'attachment; filename="{transfer.created_at.strftime(FILE)}"',
         "Content-Length": str(file.size_bytes),
     }
-    return StreamingHttpResponse(read_file(file.name), content_type="application/zip", headers=headers)
+    return StreamingHttpResponse(
+        read_file(file.name),
+        content_type="application/zip",
+        headers=headers,
+    )

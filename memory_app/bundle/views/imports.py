@@ -36,7 +36,11 @@ def imports(request: PageRequest) -> HttpResponse:
         except Invalid as problem:
             form.add_error("file", problem.detail)
     found, owner = load_transfers(request, Act.IMPORT_PREVIEW, Direction.IMPORT)
-    context = {"title": _("Import"), "form": form, "owner": owner if isinstance(owner, User) else None}
+    context = {
+        "title": _("Import"),
+        "form": form,
+        "owner": owner if isinstance(owner, User) else None,
+    }
     response = render_list(request, "memory_app/bundle/imports.html", found, context)
     if form.errors:
         response.status_code = HTTPStatus.UNPROCESSABLE_ENTITY
@@ -67,7 +71,12 @@ def progress(request: PageRequest, import_id: int) -> HttpResponse:
     """Answer how far an import is."""
     transfer = load_one(request, Act.IMPORT_PREVIEW, Direction.IMPORT, import_id)
     url = reverse("bundle:import", args=[transfer.pk])
-    return answer_progress(request, shape([transfer])[0], is_fragment=wants_fragment(request), url=url)
+    return answer_progress(
+        request,
+        shape([transfer])[0],
+        is_fragment=wants_fragment(request),
+        url=url,
+    )
 
 
 @page(Act.IMPORT_PREVIEW, methods=("POST",))
@@ -96,7 +105,12 @@ def apply(request: PageRequest, import_id: int) -> HttpResponse:
     return confirm(request, transfer, is_constraints=False)
 
 
-def confirm(request: PageRequest, transfer: BundleTransfer, *, is_constraints: bool) -> HttpResponse:
+def confirm(
+    request: PageRequest,
+    transfer: BundleTransfer,
+    *,
+    is_constraints: bool,
+) -> HttpResponse:
     """Answer the question of an import, or go on once it is answered."""
     if transfer.state != TransferState.SHOWN:
         return see_other("bundle:import", transfer.pk)
@@ -105,7 +119,12 @@ def confirm(request: PageRequest, transfer: BundleTransfer, *, is_constraints: b
     initial = {"plan": transfer.plan_sha256}
     form = ConstraintsForm("bundle:constraints", data, initial) if needs_word else ApplyForm(data, initial=initial)
     if request.method == "POST" and form.is_valid():
-        return go_on(request, transfer, plan=form.cleaned_data["plan"], is_constraints=is_constraints)
+        return go_on(
+            request,
+            transfer,
+            plan=form.cleaned_data["plan"],
+            is_constraints=is_constraints,
+        )
     context = {
         "title": _("Import hard constraints") if is_constraints else _("Import %(name)s") % name_of(transfer),
         "confirm": form,
@@ -115,17 +134,38 @@ def confirm(request: PageRequest, transfer: BundleTransfer, *, is_constraints: b
         "cancel_url": reverse("bundle:import", args=[transfer.pk]),
     }
     status = HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
-    return render_page(request, "memory_app/bundle/confirm.html", context, status=status)
+    return render_page(
+        request,
+        "memory_app/bundle/confirm.html",
+        context,
+        status=status,
+    )
 
 
-def go_on(request: PageRequest, transfer: BundleTransfer, *, plan: str, is_constraints: bool) -> HttpResponse:
+def go_on(
+    request: PageRequest,
+    transfer: BundleTransfer,
+    *,
+    plan: str,
+    is_constraints: bool,
+) -> HttpResponse:
     """Carry out the answer; who answered to something that was not shown looks again."""
     principal, now = request.principal, timezone.now()
     try:
         if is_constraints:
-            approve_constraints(principal=principal, transfer=transfer, plan_sha256=plan, now=now)
+            approve_constraints(
+                principal=principal,
+                transfer=transfer,
+                plan_sha256=plan,
+                now=now,
+            )
         else:
-            start_apply(principal=principal, transfer=transfer, plan_sha256=plan, now=now)
+            start_apply(
+                principal=principal,
+                transfer=transfer,
+                plan_sha256=plan,
+                now=now,
+            )
     except Conflict as conflict:
         toast(request, conflict.detail)
     return see_other("bundle:import", transfer.pk)
@@ -156,7 +196,12 @@ def preview_of(request: PageRequest, transfer: BundleTransfer) -> Any:
     """Return the part of a preview that the address asks for."""
     start = request.GET.get("from", "")
     place = int(start) if start.isascii() and start.isdigit() and len(start) <= MAX_DIGITS else 0
-    return show_preview(transfer, verdict=request.GET.get("show", ""), start=place, reader=request.user)
+    return show_preview(
+        transfer,
+        verdict=request.GET.get("show", ""),
+        start=place,
+        reader=request.user,
+    )
 
 
 def name_of(transfer: BundleTransfer) -> dict[str, str]:

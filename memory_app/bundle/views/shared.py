@@ -29,31 +29,67 @@ def one_owner(request: PageRequest, act: Act) -> User:
     return owner
 
 
-def load_transfers(request: PageRequest, act: Act, direction: Direction) -> tuple[ListPage, Owner]:
+def load_transfers(
+    request: PageRequest,
+    act: Act,
+    direction: Direction,
+) -> tuple[ListPage, Owner]:
     """Return the list of transfers that the address asks for."""
     owner = asked_owner(request, act)
     spec = spec_for(direction, is_shared=not isinstance(owner, User))
-    page = load_page(spec, request, list_transfers(owner, direction), ignore=("owner",))
+    page = load_page(
+        spec,
+        request,
+        list_transfers(owner, direction),
+        ignore=("owner",),
+    )
     owner_ids = {row.owner_id for row in page.rows}
-    log_access(principal=request.principal, owner_ids=owner_ids, kind="transfers", now=timezone.now())
+    log_access(
+        principal=request.principal,
+        owner_ids=owner_ids,
+        kind="transfers",
+        now=timezone.now(),
+    )
     return page.with_rows(shape(page.rows)), owner
 
 
-def load_one(request: PageRequest, act: Act, direction: Direction, transfer_id: int) -> BundleTransfer:
+def load_one(
+    request: PageRequest,
+    act: Act,
+    direction: Direction,
+    transfer_id: int,
+) -> BundleTransfer:
     """Return one transfer; who opens somebody else's leaves a line. Raises NotFound."""
     transfer = list_transfers(request.principal.reaches(act), direction).filter(pk=transfer_id).first()
     if transfer is None:
         raise NotFound(_("There is no such transfer."))
-    log_opened(request.principal, transfer.owner_id, kind="transfer", object_id=transfer.pk, now=timezone.now())
+    log_opened(
+        request.principal,
+        transfer.owner_id,
+        kind="transfer",
+        object_id=transfer.pk,
+        now=timezone.now(),
+    )
     return transfer
 
 
-def answer_progress(request: PageRequest, row: TransferRow, *, is_fragment: bool, url: str) -> HttpResponse:
+def answer_progress(
+    request: PageRequest,
+    row: TransferRow,
+    *,
+    is_fragment: bool,
+    url: str,
+) -> HttpResponse:
     """Answer how far a transfer is; once its job is over the browser loads the page anew and asks no more."""
     if not is_fragment:
         return see_other(url)
     fragment = "memory_app/bundle/_progress.html"
-    response = render_page(request, fragment, {"row": row, "progress_url": request.path}, fragment=fragment)
+    response = render_page(
+        request,
+        fragment,
+        {"row": row, "progress_url": request.path},
+        fragment=fragment,
+    )
     if not row.is_under_way:
         response["HX-Refresh"] = "true"
     return response

@@ -21,8 +21,14 @@ def dry_run(claim: Claim | None) -> DryRun:
         missing = missing_rows(list(table.rows.filter(pk__in=ids).order_by("pk")))
         added += len(missing)
         lacking[table.counted] += dict.fromkeys(row[2] for row in missing)
-    counts = {"added": added, **{name: len(found) for name, found in lacking.items()}}
-    return DryRun(counts, tuple(lacking[derived_table(Kind.MEMORY).counted][:SAMPLE]))
+    counts = {
+        "added": added,
+        **{name: len(found) for name, found in lacking.items()},
+    }
+    return DryRun(
+        counts,
+        tuple(lacking[derived_table(Kind.MEMORY).counted][:SAMPLE]),
+    )
 
 
 def apply(audit: FixAudit, claim: Claim | None) -> dict[str, int]:
@@ -48,5 +54,9 @@ def missing_rows(rows: Sequence[Linkable]) -> list[Row]:
 
 
 EDGES = Fix(
-    FixName.EDGES, _("Edges"), _("Adds the edges that memories and decisions should have and do not."), dry_run, apply
+    FixName.EDGES,
+    _("Edges"),
+    _("Adds the edges that memories and decisions should have and do not."),
+    dry_run,
+    apply,
 )

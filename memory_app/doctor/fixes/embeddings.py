@@ -48,7 +48,10 @@ def apply(audit: FixAudit, claim: Claim | None) -> dict[str, int]:
 
 
 def embed_waiting(
-    provider: EmbeddingProvider, lease: KeptLease, audit: FixAudit, claim: Claim | None
+    provider: EmbeddingProvider,
+    lease: KeptLease,
+    audit: FixAudit,
+    claim: Claim | None,
 ) -> tuple[Counts, bool]:
     """Embed what is pending, then once more what failed, while the lease is ours; say whether another run goes on.
 
@@ -59,7 +62,13 @@ def embed_waiting(
     for source, ids in chain(pending_batches(size), state_batches(EmbeddingState.FAILED, size)):
         if lease.lost.is_set():
             break
-        counts += embed_batch(provider, ids, source=source, now=audit.now, also=audit.write)
+        counts += embed_batch(
+            provider,
+            ids,
+            source=source,
+            now=audit.now,
+            also=audit.write,
+        )
         report_progress(claim, counts.total, total)
         if claim and budget.is_spent:
             return counts, counts.embedded > 0
@@ -77,7 +86,12 @@ def continue_later(claim: Claim, audit: FixAudit) -> dict[str, int]:
     if not left:
         return {}
     arguments = {**claim.arguments, "names": [audit.name]}
-    request_run(claim.job, arguments, now=audit.now, requested_by=f"job:{claim.job}")
+    request_run(
+        claim.job,
+        arguments,
+        now=audit.now,
+        requested_by=f"job:{claim.job}",
+    )
     return {"left": left}
 
 

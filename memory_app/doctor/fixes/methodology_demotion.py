@@ -19,7 +19,12 @@ def apply(audit: FixAudit, claim: Claim | None) -> dict[str, int]:
     """Quarantine it, in one transaction."""
     with transaction.atomic():
         reason = f"{TOOL_CALL}{audit.name}"
-        demoted = demote_fallen(actor=audit.actor, now=audit.now, kind=LifecycleKind.DEMOTED, reason=reason)
+        demoted = demote_fallen(
+            actor=audit.actor,
+            now=audit.now,
+            kind=LifecycleKind.DEMOTED,
+            reason=reason,
+        )
         if demoted:
             audit.write()
     return {"demoted": demoted}

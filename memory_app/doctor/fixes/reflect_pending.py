@@ -28,7 +28,10 @@ def dry_run(claim: Claim | None) -> DryRun:
     """Count what is due in every role, and estimate what asking the model about it may cost. Asks nobody."""
     now = timezone.now()
     estimates = [estimate_reflection(declared.id, None, now=now) for declared in registry().all()]
-    counts = {"due": sum(each.due for each in estimates), "roles": sum(1 for each in estimates if each.due)}
+    counts = {
+        "due": sum(each.due for each in estimates),
+        "roles": sum(1 for each in estimates if each.due),
+    }
     costs = [each.cost_usd for each in estimates if each.cost_usd is not None]
     is_known = len(costs) == len(estimates)
     cost = sum(costs, start=Decimal()).quantize(MICRO_DOLLAR, rounding=ROUND_UP)
@@ -47,7 +50,12 @@ def apply(audit: FixAudit, claim: Claim | None) -> dict[str, int]:
         if estimate_reflection(declared.id, None, now=now).due:
             with transaction.atomic():
                 audit.write()
-            ended = reflect_role(declared.id, trigger=Trigger.MANUAL, claim=claim, now=now)
+            ended = reflect_role(
+                declared.id,
+                trigger=Trigger.MANUAL,
+                claim=claim,
+                now=now,
+            )
             counts.update({DROPPED: 1} if ended.result is SweepResult.DROPPED else ended.counts)
     return dict(counts)
 

@@ -25,7 +25,11 @@ def dry_run(claim: Claim | None) -> DryRun:
     stale = [(document.kind, document.object_id) for document in stale_documents()]
     missing = schema.missing_triggers(connections[USING])
     broken = backend(USING).index_problems()
-    counts = {"documents": len(stale), "triggers": len(missing), "index": len(broken)}
+    counts = {
+        "documents": len(stale),
+        "triggers": len(missing),
+        "index": len(broken),
+    }
     memories = [object_id for kind, object_id in stale if kind is Kind.MEMORY]
     return DryRun(counts, tuple(memories[:SAMPLE]))
 

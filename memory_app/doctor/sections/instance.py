@@ -31,7 +31,11 @@ WAITS_LONG = timedelta(minutes=5)
 def instance_section(scope: ReportScope) -> Section:
     """Return how the instance is."""
     kinds = [kind.waiting() for kind in review_kinds().values()]
-    workers, queued, late, failed, *reviews = scope.count(workers_seen(now=scope.now), *runs_to_count(scope), *kinds)
+    workers, queued, late, failed, *reviews = scope.count(
+        workers_seen(now=scope.now),
+        *runs_to_count(scope),
+        *kinds,
+    )
     versions = read_versions()
     applied = MigrationRecorder(connections[DEFAULT_DB_ALIAS]).migration_qs.values_list("app", "name")
     waiting = len(MigrationLoader(None).graph.nodes.keys() - set(applied))
@@ -39,13 +43,27 @@ def instance_section(scope: ReportScope) -> Section:
     lines = (
         *(
             Line("minara", _("Minara"), words=versions.minara, is_public=True),
-            Line("database", _("Database"), words=versions.database, is_public=True),
+            Line(
+                "database",
+                _("Database"),
+                words=versions.database,
+                is_public=True,
+            ),
         ),
-        line_of_problems("migrations_waiting", _("Migrations that wait"), waiting, hint),
+        line_of_problems(
+            "migrations_waiting",
+            _("Migrations that wait"),
+            waiting,
+            hint,
+        ),
         worker_line(is_seen=workers.number > 0),
         models_line(),
         *queue_lines(queued, late, failed),
-        line_of(REVIEW_WAITING, _("Items in the review queue"), RowCount.together(reviews)),
+        line_of(
+            REVIEW_WAITING,
+            _("Items in the review queue"),
+            RowCount.together(reviews),
+        ),
         *file_lines(),
         index_line(scope),
         audit_chain_line(),
@@ -60,7 +78,14 @@ def worker_line(*, is_seen: bool) -> Line:
     if not is_seen:
         words, state = _("not seen within the last minute"), HealthState.BAD
         hint = _("Start one: minara worker")
-    return Line("worker", _("Worker"), words=words, state=state, hint=hint, is_public=True)
+    return Line(
+        "worker",
+        _("Worker"),
+        words=words,
+        state=state,
+        hint=hint,
+        is_public=True,
+    )
 
 
 def models_line() -> Line:
@@ -68,7 +93,13 @@ def models_line() -> Line:
     models = read_models()
     words = _("none") if models.missing else ", ".join(models.names)
     state = HealthState.WATCH if models.missing and models.is_wanted else HealthState.OK
-    return Line("models", _("Models"), words=words, state=state, hint=models.missing)
+    return Line(
+        "models",
+        _("Models"),
+        words=words,
+        state=state,
+        hint=models.missing,
+    )
 
 
 def runs_to_count(scope: ReportScope) -> "tuple[QuerySet[JobRun], ...]":
@@ -76,11 +107,19 @@ def runs_to_count(scope: ReportScope) -> "tuple[QuerySet[JobRun], ...]":
     queued = JobRun.objects.filter(state=RunState.QUEUED).exclude(not_before__gt=scope.now)
     late = queued.filter(created_at__lt=scope.now - WAITS_LONG)
     since = scope.now - FAILED_WITHIN
-    failed = JobRun.objects.filter(state=RunState.FAILED, created_at__gte=since, finished_at__gte=since)
+    failed = JobRun.objects.filter(
+        state=RunState.FAILED,
+        created_at__gte=since,
+        finished_at__gte=since,
+    )
     return queued, late, failed
 
 
-def queue_lines(waiting: RowCount, waiting_long: RowCount, broken: RowCount) -> tuple[Line, ...]:
+def queue_lines(
+    waiting: RowCount,
+    waiting_long: RowCount,
+    broken: RowCount,
+) -> tuple[Line, ...]:
     """Return what waits and what failed."""
     is_late = waiting_long.number > 0
     hint = _("The oldest waits for more than five minutes. Look at the worker, or give it more processes.")
@@ -133,14 +172,24 @@ def index_line(scope: ReportScope) -> Line:
     hint = _("Run: minara doctor --fix --apply --only search_index")
     if problems and any(orphans(table, newest_only=newest_only) for table in derived_tables()):  # a fix deletes no row
         hint = _("Texts of purged memories are still indexed. Run: minara search rebuild")
-    return line_of_problems("search_index_problems", _("Search index out of step"), len(problems), hint)
+    return line_of_problems(
+        "search_index_problems",
+        _("Search index out of step"),
+        len(problems),
+        hint,
+    )
 
 
 def audit_chain_line() -> Line:
     """Return whether the newest seal of the audit log fits what it covers; every seal is a job of its own."""
     broken = verify_newest().broken is not None
     hint = _("The newest seal does not fit. Look at the audit log, and compare it with a backup.")
-    return line_of_problems("audit_chain_breaks", _("Breaks of the audit chain, newest seal"), int(broken), hint)
+    return line_of_problems(
+        "audit_chain_breaks",
+        _("Breaks of the audit chain, newest seal"),
+        int(broken),
+        hint,
+    )
 
 
 def price_lines(scope: ReportScope) -> tuple[Line, ...]:
@@ -163,4 +212,10 @@ def price_lines(scope: ReportScope) -> tuple[Line, ...]:
 
 def line_of_problems(name: str, label: str, count: int, hint: str) -> Line:
     """Return a line whose count must be 0."""
-    return Line(name, label, count, state=HealthState.BAD if count else HealthState.OK, hint=hint if count else "")
+    return Line(
+        name,
+        label,
+        count,
+        state=HealthState.BAD if count else HealthState.OK,
+        hint=hint if count else "",
+    )

@@ -64,9 +64,21 @@ class MemoryCounts:
     groups: tuple[Group, ...]
     is_exact: bool
 
-    def line(self, name: str, label: str, wanted: Callable[[Group], bool], **more: Any) -> Line:
+    def line(
+        self,
+        name: str,
+        label: str,
+        wanted: Callable[[Group], bool],
+        **more: Any,
+    ) -> Line:
         """Return the line of those that are wanted."""
-        return Line(name, label, sum(g.count for g in self.groups if wanted(g)), is_exact=self.is_exact, **more)
+        return Line(
+            name,
+            label,
+            sum(g.count for g in self.groups if wanted(g)),
+            is_exact=self.is_exact,
+            **more,
+        )
 
     def tally(self, value: Callable[[Group], str | None]) -> Counter[str]:
         """Return how many live memories have each value."""
@@ -89,12 +101,21 @@ def memory_section(scope: ReportScope) -> Section:
     lines = (
         *state_lines(counted),
         *[
-            Line(f"category_{name}", _("Category %(name)s") % {"name": name}, counts[name], is_exact=counted.is_exact)
+            Line(
+                f"category_{name}",
+                _("Category %(name)s") % {"name": name},
+                counts[name],
+                is_exact=counted.is_exact,
+            )
             for name in Category
         ],
         *embedding_lines(counted),
         *fact_lines(counted),
-        line_of("fact_conflicts_open", _("Contradictions that wait for a decision"), conflicts),
+        line_of(
+            "fact_conflicts_open",
+            _("Contradictions that wait for a decision"),
+            conflicts,
+        ),
         *edge_lines(scope),
         *snapshot_lines(scope),
         line_of("holds_open", _("Texts on hold"), holds),
@@ -115,7 +136,10 @@ def count_memories(scope: ReportScope) -> MemoryCounts:
     rows = scope.newest(Memory.objects.all()).annotate(**flags)
     grouped = rows.order_by().values_list("category", "embedding_state", "fact_state", *flags)
     groups = tuple(Group(*row) for row in grouped.annotate(count=Count("pk")))
-    return MemoryCounts(groups, is_exact=scope.has_all(sum(group.count for group in groups)))
+    return MemoryCounts(
+        groups,
+        is_exact=scope.has_all(sum(group.count for group in groups)),
+    )
 
 
 def state_lines(counted: MemoryCounts) -> tuple[Line, ...]:
@@ -152,7 +176,15 @@ def embedding_lines(counted: MemoryCounts) -> list[Line]:
         )
         for name in EmbeddingState
     ]
-    return [Line("embedding_provider", _("Embedding provider"), words=str(provider), is_public=True), *lines]
+    return [
+        Line(
+            "embedding_provider",
+            _("Embedding provider"),
+            words=str(provider),
+            is_public=True,
+        ),
+        *lines,
+    ]
 
 
 def fact_lines(counted: MemoryCounts) -> list[Line]:
@@ -162,7 +194,12 @@ def fact_lines(counted: MemoryCounts) -> list[Line]:
         if group.fact_state and not group.is_deleted:
             counts[group.fact_state] += group.count
     return [
-        Line(f"facts_{name}", _("Facts: %(state)s") % {"state": FACTS[name]}, counts[name], is_exact=counted.is_exact)
+        Line(
+            f"facts_{name}",
+            _("Facts: %(state)s") % {"state": FACTS[name]},
+            counts[name],
+            is_exact=counted.is_exact,
+        )
         for name in FactState
     ]
 
@@ -173,13 +210,28 @@ def edge_lines(scope: ReportScope) -> tuple[Line, ...]:
     is_live = Case(When(live, src_table=SourceTable.MEMORIES, then=True), default=False)
     edges = scope.newest(MemoryEdge.objects.all()).annotate(is_live=is_live)
     grouped = edges.order_by().values_list("dst_entity_kind", "dst_entity_key")
-    rows = list(grouped.annotate(live=Count("pk", filter=Q(is_live=True)), total=Count("pk")))
+    rows = list(
+        grouped.annotate(
+            live=Count("pk", filter=Q(is_live=True)),
+            total=Count("pk"),
+        )
+    )
     counts = [(key, count) for kind, key, count, _total in rows if count and kind in ENTITY_KINDS]
     top = tuple(sorted(counts, key=lambda each: (-each[1], each[0]))[:TOP])
     is_exact = scope.has_all(sum(total for *_group, total in rows))
     return (
-        Line("edges", _("Edges"), sum(count for _kind, _key, count, _total in rows), is_exact=is_exact),
-        Line("entities_top", _("Entities with most edges"), count=len(top), names=top),
+        Line(
+            "edges",
+            _("Edges"),
+            sum(count for _kind, _key, count, _total in rows),
+            is_exact=is_exact,
+        ),
+        Line(
+            "entities_top",
+            _("Entities with most edges"),
+            count=len(top),
+            names=top,
+        ),
     )
 
 
@@ -193,13 +245,18 @@ def snapshot_lines(scope: ReportScope) -> tuple[Line, ...]:
         Line("sessions_running", _("Sessions that run"), min(len(running), MAX_SESSIONS), is_exact=is_exact),
         Line("snapshots_dirty", _("Sessions with writes since their prompt was frozen"), dirty, is_exact=is_exact),
         Line(
-            "snapshot_writes_waiting", _("Writes that wait for the next session, most of one"), max(waiting, default=0)
+            "snapshot_writes_waiting",
+            _("Writes that wait for the next session, most of one"),
+            max(waiting, default=0),
         ),
     )
 
 
 def judged_line(name: str, label: str, judged: Sequence[RowCount]) -> Line:
     """Return how many texts older and newer rule sets judged."""
-    together = RowCount(sum(each.number for each in judged), is_exact=all(each.is_exact for each in judged))
+    together = RowCount(
+        sum(each.number for each in judged),
+        is_exact=all(each.is_exact for each in judged),
+    )
     hint = _("No prompt takes one before it is judged again; the job guard.rescan does that.")
     return line_of(name, label, together, watched=True, hint=hint)

@@ -57,7 +57,11 @@ def roles_section(scope: ReportScope) -> Section:
         line_of("role_memory_lessons", _("Lessons that agents read"), lessons),
         line_of("role_memory_held", _("Decisions and lessons that the guard holds"), held),
         *vector_lines(vectors),
-        judged_line("role_memory_judged_by_other_rules", _("Decisions judged by another rule set"), judged),
+        judged_line(
+            "role_memory_judged_by_other_rules",
+            _("Decisions judged by another rule set"),
+            judged,
+        ),
     )
     return Section("role_memory", _("Decisions"), lines)
 
@@ -68,7 +72,11 @@ def could_be_judged(moment: datetime) -> Q:
     for declared in registry().all():
         if not isinstance(declared.policy.outcome_probe, Manual):
             ready = moment - timedelta(hours=declared.policy.min_age_hours)
-            found |= Q(role_id=declared.id, decided_at__lte=ready, created_at__lte=moment)
+            found |= Q(
+                role_id=declared.id,
+                decided_at__lte=ready,
+                created_at__lte=moment,
+            )
     return found
 
 

@@ -21,8 +21,16 @@ PASSAGES_SECONDS = 30.0
 MAX_TRIES = 3
 MAX_WAIT_SECONDS = 20.0
 LIMITS = HttpLimits("embeddings", max_bytes=64 * 1024 * 1024)
-NOT_NOW = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS}
-NOT_THESE = {HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.UNPROCESSABLE_ENTITY}
+NOT_NOW = {
+    HTTPStatus.REQUEST_TIMEOUT,
+    HTTPStatus.TOO_EARLY,
+    HTTPStatus.TOO_MANY_REQUESTS,
+}
+NOT_THESE = {
+    HTTPStatus.BAD_REQUEST,
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    HTTPStatus.UNPROCESSABLE_ENTITY,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +68,25 @@ class HttpProvider:
         vector: Vector = self._ask([text], self.query_fields, seconds=QUERY_SECONDS)[0]
         return vector
 
-    def _ask(self, texts: Sequence[str], fields: dict[str, str], *, seconds: float) -> Vector:
+    def _ask(
+        self,
+        texts: Sequence[str],
+        fields: dict[str, str],
+        *,
+        seconds: float,
+    ) -> Vector:
         body = {"model": self.model, "input": list(texts), **fields}
         headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
         url = self.base_url + "/embeddings"
         try:
-            answer = request("POST", url, limits=LIMITS, seconds=seconds, json=body, headers=headers)
+            answer = request(
+                "POST",
+                url,
+                limits=LIMITS,
+                seconds=seconds,
+                json=body,
+                headers=headers,
+            )
         except HttpFailed as error:
             if error.is_unusable:
                 raise Misconfigured(_("EMBEDDING_BASE_URL or EMBEDDING_API_KEY cannot be used as it is.")) from None

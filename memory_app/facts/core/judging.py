@@ -48,7 +48,11 @@ class JudgeAnswer(BaseModel):
     verdict: Literal["supersede", "keep_older", "keep_both", "unsure"] = Field(
         description="What becomes of the two statements."
     )
-    reason: str = Field(min_length=1, max_length=MAX_VERDICT_CHARS, description="Why, in one plain sentence.")
+    reason: str = Field(
+        min_length=1,
+        max_length=MAX_VERDICT_CHARS,
+        description="Why, in one plain sentence.",
+    )
 
 
 def render_pair(pair: Pair, guidance: str = "") -> str:

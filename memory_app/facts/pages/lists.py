@@ -25,7 +25,14 @@ FACTS = ListSpec(
     ),
     sorts=by_time("updated_at"),
     filters=(
-        Filter("state", _("State"), FilterKind.TABS, lookup="fact_state", choices=STATES, default=FactState.SETTLED),
+        Filter(
+            "state",
+            _("State"),
+            FilterKind.TABS,
+            lookup="fact_state",
+            choices=STATES,
+            default=FactState.SETTLED,
+        ),
     ),
     empty=Empty(
         "fact",

@@ -116,7 +116,13 @@ def shape_facts(facts: Sequence[Memory], *, principal: Principal) -> list[FactRo
     others = load_facts((event.other_id for event in events.values()), principal=principal)
     verdicts = verdicts_of_events(events.values(), reader=principal.owner)
     return [
-        shape_fact(fact, principal=principal, event=events.get(fact.pk), others=others, verdicts=verdicts)
+        shape_fact(
+            fact,
+            principal=principal,
+            event=events.get(fact.pk),
+            others=others,
+            verdicts=verdicts,
+        )
         for fact in facts
     ]
 
@@ -176,7 +182,10 @@ def with_facts() -> "QuerySet[FactVerdict]":
 def choices_beside(row: FactVerdict) -> tuple[DecisionKind, ...]:
     """Return what may be decided instead of a verdict: nothing that would retire what a user typed."""
     pair = row.conflict
-    forbidden = {DecisionKind.SUPERSEDE: is_protected(pair.older), DecisionKind.KEEP_OLDER: is_protected(pair.newer)}
+    forbidden = {
+        DecisionKind.SUPERSEDE: is_protected(pair.older),
+        DecisionKind.KEEP_OLDER: is_protected(pair.newer),
+    }
     return tuple(kind for kind in DecisionKind if kind != row.kind and not forbidden.get(kind))
 
 
@@ -197,7 +206,10 @@ def verdict_for(reader: User, row: FactVerdict) -> VerdictView:
 def shape_events(events: Sequence[ConsolidationEvent], *, principal: Principal) -> list[EventRow]:
     """Return events as rows. Five queries at most."""
     names = name_actors({event.actor for event in events}, reader=principal.owner)
-    facts = load_facts((pk for event in events for pk in (event.fact_id, event.other_id)), principal=principal)
+    facts = load_facts(
+        (pk for event in events for pk in (event.fact_id, event.other_id)),
+        principal=principal,
+    )
     later = ConsolidationEvent.objects.filter(undoes__in=[event.pk for event in events if event.kind in UNDOABLE])
     undone = set(later.values_list("undoes", flat=True))
     verdicts = verdicts_of_events(events, reader=principal.owner)
@@ -219,5 +231,9 @@ def load_facts(ids: Iterable[int | None], *, principal: Principal) -> dict[int, 
     wanted = {pk for pk in ids if pk is not None}
     if not wanted:
         return {}
-    rows = Memory.objects.filter(pk__in=wanted, deleted_at__isnull=True, held_at__isnull=True)
+    rows = Memory.objects.filter(
+        pk__in=wanted,
+        deleted_at__isnull=True,
+        held_at__isnull=True,
+    )
     return {row.pk: masked_for(principal.owner, row) for row in rows}

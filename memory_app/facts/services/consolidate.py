@@ -25,7 +25,12 @@ ACTOR = "job:facts.consolidate"
 StatedKeys = dict[str, list[int]]
 
 
-def consolidate_pending(*, now: datetime, slice_size: int = SLICE, claim: Claim | None = None) -> dict[str, int]:
+def consolidate_pending(
+    *,
+    now: datetime,
+    slice_size: int = SLICE,
+    claim: Claim | None = None,
+) -> dict[str, int]:
     """Settle or retire every pending fact that is read, oldest first; return how many were settled and deduplicated.
 
     What is held, in the trash or refused by newer rules waits.
@@ -34,7 +39,12 @@ def consolidate_pending(*, now: datetime, slice_size: int = SLICE, claim: Claim 
     pending = Memory.objects.filter(fact_state=FactState.PENDING).live()
     done, total = 0, pending.count()
     for owner_id in list(pending.order_by("owner_id").values_list("owner_id", flat=True).distinct()):
-        for steps in sweep_owner(owner_id, now=now, slice_size=slice_size, run_id=claim.run_id if claim else None):
+        for steps in sweep_owner(
+            owner_id,
+            now=now,
+            slice_size=slice_size,
+            run_id=claim.run_id if claim else None,
+        ):
             for step in steps:
                 counts[step.kind] += 1
             done += len(steps)
@@ -42,7 +52,13 @@ def consolidate_pending(*, now: datetime, slice_size: int = SLICE, claim: Claim 
     return counts
 
 
-def sweep_owner(owner_id: int, *, now: datetime, slice_size: int, run_id: int | None) -> Iterator[list[Step]]:
+def sweep_owner(
+    owner_id: int,
+    *,
+    now: datetime,
+    slice_size: int,
+    run_id: int | None,
+) -> Iterator[list[Step]]:
     """Sweep an owner's facts slice by slice; yield what each slice decided."""
     stated = load_stated_keys(owner_id)
     last: Memory | None = None
@@ -67,7 +83,12 @@ def read_slice(owner_id: int, *, after: Memory | None, size: int) -> list[Memory
 
 
 def sweep_slice(
-    owner_id: int, rows: Sequence[Memory], stated: StatedKeys, *, now: datetime, run_id: int | None
+    owner_id: int,
+    rows: Sequence[Memory],
+    stated: StatedKeys,
+    *,
+    now: datetime,
+    run_id: int | None,
 ) -> list[Step]:
     """Decide on these pending facts and carry it out."""
     refused = find_refused(rows)
@@ -84,7 +105,14 @@ def sweep_slice(
     steps = plan_sweep(pending, standing)
     settle(locked[pk] for pk in ids_of(steps, EventKind.SETTLED))
     retire(ids_of(steps, EventKind.DEDUPLICATED), now=now)
-    note(owner_id, steps, decider=Decider.RULE, actor=ACTOR, now=now, run_id=run_id)
+    note(
+        owner_id,
+        steps,
+        decider=Decider.RULE,
+        actor=ACTOR,
+        now=now,
+        run_id=run_id,
+    )
     publish_changes(owner_id, [step.fact_id for step in steps])
     return steps
 

@@ -52,7 +52,15 @@ def apply_decision(
             else resolve_pair(conflict, decision, pair, now=now)
         )
         reason = problem or decision.reason.strip()[:MAX_REASON_CHARS]
-        [event] = note(conflict.owner_id, [step], decider=decider, actor=actor, now=now, reason=reason, run_id=run_id)
+        [event] = note(
+            conflict.owner_id,
+            [step],
+            decider=decider,
+            actor=actor,
+            now=now,
+            reason=reason,
+            run_id=run_id,
+        )
         if decider is Decider.PERSON:
             audit(conflict.owner_id, AUDIT_WORDS[step.kind], event, now=now)
     return event
@@ -65,7 +73,13 @@ AUDIT_WORDS = {
 }
 
 
-def resolve_pair(conflict: FactConflict, decision: Decision, pair: Pair, *, now: datetime) -> Step:
+def resolve_pair(
+    conflict: FactConflict,
+    decision: Decision,
+    pair: Pair,
+    *,
+    now: datetime,
+) -> Step:
     """Do what was decided; the invariants have been checked."""
     keeps_both = decision.kind == DecisionKind.KEEP_BOTH
     conflict.state = ConflictState.DISMISSED if keeps_both else ConflictState.RESOLVED
@@ -90,4 +104,11 @@ def find_conflict(owner: Owner, conflict_id: int) -> FactConflict:
 
 def side_of(row: Memory) -> Side:
     """Return a fact as a decider sees it."""
-    return Side(row.pk, row.content, row.source or "", row.created_at, is_settled(row), is_protected(row))
+    return Side(
+        row.pk,
+        row.content,
+        row.source or "",
+        row.created_at,
+        is_settled(row),
+        is_protected(row),
+    )

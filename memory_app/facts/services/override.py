@@ -16,7 +16,12 @@ from minara_site.kernel.ownership import Owner
 
 
 def override_decision(
-    *, principal: Principal, owner: Owner, event_id: int, kind: str, now: datetime
+    *,
+    principal: Principal,
+    owner: Owner,
+    event_id: int,
+    kind: str,
+    now: datetime,
 ) -> ConsolidationEvent:
     """Undo what a model decided about a pair and decide so instead; both stand or neither does.
 
@@ -28,7 +33,12 @@ def override_decision(
         raise NotFound(_("There is no such decision of a model."))
     pair = verdict.conflict
     with transaction.atomic():
-        undo_event(principal=principal, owner=owner, event_id=event_id, now=now)
+        undo_event(
+            principal=principal,
+            owner=owner,
+            event_id=event_id,
+            now=now,
+        )
         event = apply_decision(
             owner=owner,
             conflict_id=pair.pk,

@@ -15,4 +15,9 @@ def ask_for_sweep(**event: Any) -> None:
     """Receive `fact:recorded`: a sweep comes at the end of the debounce window, one however many facts ask for it."""
     now = timezone.now()
     wait = timedelta(seconds=settings.MINARA.minara_fact_debounce_seconds)
-    request_run_later(CONSOLIDATE, not_before=now + wait, now=now, requested_by="schedule")
+    request_run_later(
+        CONSOLIDATE,
+        not_before=now + wait,
+        now=now,
+        requested_by="schedule",
+    )

@@ -32,13 +32,23 @@ def retire_corrected_facts(accepted: Iterable[Memory], *, now: datetime) -> None
             retire_corrected(row, corrects, now=now)
 
 
-def unretire_corrected_facts(holds: Mapping[int, Hold], *, actor: str, now: datetime) -> None:
+def unretire_corrected_facts(
+    holds: Mapping[int, Hold],
+    *,
+    actor: str,
+    now: datetime,
+) -> None:
     """Use the facts again that were retired by the release of these corrections, which is undone. Needs a transaction.
 
     One that was deleted or held since stays as it is.
     """
     released = [hold.decided_at for hold in holds.values() if hold.decision == Decision.RELEASED and hold.decided_at]
-    events = ConsolidationEvent.objects.filter(other_id__in=holds, at__in=released, reason=CORRECTED, undone_by=None)
+    events = ConsolidationEvent.objects.filter(
+        other_id__in=holds,
+        at__in=released,
+        reason=CORRECTED,
+        undone_by=None,
+    )
     for event in events.order_by("pk"):
         lock_facts_of(event.owner_id)
         fact = lock_rows(event.owner_id, [event.fact_id]).get(event.fact_id)
@@ -60,6 +70,13 @@ def retire_corrected(correction: Memory, corrects: int, *, now: datetime) -> Non
         return
     retire([fact.pk], now=now)
     step = Step(EventKind.SUPERSEDED, fact.pk, correction.pk)
-    [event] = note(owner_id, [step], decider=Decider.PERSON, actor=correction.actor, now=now, reason=CORRECTED)
+    [event] = note(
+        owner_id,
+        [step],
+        decider=Decider.PERSON,
+        actor=correction.actor,
+        now=now,
+        reason=CORRECTED,
+    )
     audit(owner_id, "memory_retired", event, now=now)
     publish_changes(owner_id, [fact.pk])

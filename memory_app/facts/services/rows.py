@@ -37,7 +37,10 @@ def is_settled(row: Memory) -> bool:
 
 def retire(ids: Collection[int], *, now: datetime) -> None:
     """Retire facts; nothing else of the rows changes, and what a user typed is left whatever the caller says."""
-    facts = Memory.objects.filter(pk__in=ids, fact_state__in=(FactState.PENDING, FactState.SETTLED))
+    facts = Memory.objects.filter(
+        pk__in=ids,
+        fact_state__in=(FactState.PENDING, FactState.SETTLED),
+    )
     facts.exclude(source=Source.USER_MANUAL).update(fact_state=FactState.RETIRED, retired_at=now)
 
 
@@ -48,7 +51,9 @@ def settle(rows: Iterable[Memory]) -> None:
         row.fact_key = fact_key(row.content)
     Memory.objects.bulk_update(rows, ["fact_key"])
     Memory.objects.filter(pk__in=[row.pk for row in rows]).update(
-        fact_state=FactState.SETTLED, retired_at=None, compared_at=None
+        fact_state=FactState.SETTLED,
+        retired_at=None,
+        compared_at=None,
     )
 
 
@@ -92,10 +97,22 @@ def note(
     return stored
 
 
-def audit(owner_id: int, tool_call: str, event: ConsolidationEvent, *, now: datetime) -> None:
+def audit(
+    owner_id: int,
+    tool_call: str,
+    event: ConsolidationEvent,
+    *,
+    now: datetime,
+) -> None:
     """Keep in the audit log what a person did to a fact."""
     ids = {"id": event.fact_id, "other": event.other_id, "event": event.pk}
-    record_audit(now=now, actor=event.actor, tool_call=tool_call, owner_id=owner_id, details=ids)
+    record_audit(
+        now=now,
+        actor=event.actor,
+        tool_call=tool_call,
+        owner_id=owner_id,
+        details=ids,
+    )
 
 
 def publish_changes(owner_id: int, ids: Iterable[int]) -> None:

@@ -20,7 +20,13 @@ from minara_site.kernel.ownership import Owner
 from minara_site.kernel.plain_text import parse_number
 
 
-def undo_event(*, principal: Principal, owner: Owner, event_id: int, now: datetime) -> ConsolidationEvent:
+def undo_event(
+    *,
+    principal: Principal,
+    owner: Owner,
+    event_id: int,
+    now: datetime,
+) -> ConsolidationEvent:
     """Take one decision back by an event of its own: the fact is used again, a pair is open again.
 
     What had taken its place may be gone by now: deleted, held, or rolled back. Raises NotFound for an event that this
@@ -43,7 +49,12 @@ def undo_event(*, principal: Principal, owner: Owner, event_id: int, now: dateti
         pair.update(state=ConflictState.OPEN, decided_at=None)
         event = taken_back(undone, actor=principal.actor, now=now)
         event.save(force_insert=True)
-        audit(event.owner_id, AUDIT_WORDS[EventKind(event.kind)], event, now=now)
+        audit(
+            event.owner_id,
+            AUDIT_WORDS[EventKind(event.kind)],
+            event,
+            now=now,
+        )
     return event
 
 
@@ -66,12 +77,29 @@ def undo_correction(*, principal: Principal, memory_id: int, now: datetime) -> i
         retired = ConsolidationEvent.objects.for_owner(owner).filter(fact_id=corrected, other_id=memory_id)
         event = retired.filter(kind=EventKind.SUPERSEDED, undone_by__isnull=True).first()
         if event:
-            undo_event(principal=principal, owner=owner, event_id=event.pk, now=now)
-        delete_memories(principal=principal, owner=owner, ids=[memory_id], now=now, reason=UNDO_REASON)
+            undo_event(
+                principal=principal,
+                owner=owner,
+                event_id=event.pk,
+                now=now,
+            )
+        delete_memories(
+            principal=principal,
+            owner=owner,
+            ids=[memory_id],
+            now=now,
+            reason=UNDO_REASON,
+        )
     return corrected
 
 
-def taken_back(undone: ConsolidationEvent, *, actor: str, now: datetime, reason: str = "") -> ConsolidationEvent:
+def taken_back(
+    undone: ConsolidationEvent,
+    *,
+    actor: str,
+    now: datetime,
+    reason: str = "",
+) -> ConsolidationEvent:
     """Return the unsaved event that takes a decision back."""
     return ConsolidationEvent(
         owner_id=undone.owner_id,
@@ -102,7 +130,8 @@ def requeue(event_ids: Collection[int], *, actor: str, now: datetime) -> None:
     """
     undone = list(ConsolidationEvent.objects.filter(pk__in=event_ids).order_by("owner_id", "pk"))
     Memory.objects.filter(pk__in=[event.fact_id for event in undone]).update(
-        fact_state=FactState.PENDING, retired_at=None
+        fact_state=FactState.PENDING,
+        retired_at=None,
     )
     ConsolidationEvent.objects.bulk_create([taken_back(event, actor=actor, now=now) for event in undone])
     for owner_id, events in groupby(undone, key=lambda event: event.owner_id):

@@ -71,7 +71,11 @@ def open_directory(path: Path, source_format: Format) -> Bundle:
         known = list_files(root)
         if known:
             parts = [read_inside(root, name, parse) for name, parse in known.items()]
-            return Bundle(source_format, chain.from_iterable(parts), count_others(root, set(known)))
+            return Bundle(
+                source_format,
+                chain.from_iterable(parts),
+                count_others(root, set(known)),
+            )
     problem = _("%(path)s: found no MEMORY.md or USER.md. Point at the %(format)s directory that holds them.")
     raise NotFound(problem % {"path": path, "format": source_format})
 

@@ -43,7 +43,10 @@ OWN: Mapping[str, Callable[[Record], Iterator[Any]]] = {
 
 def find_readers() -> dict[str, Callable[[Record], Iterator[Any]]]:
     """Return how the rows of each table are read, memories first."""
-    return {**OWN, **{name: table.read for name, table in load_tables().items()}}
+    return {
+        **OWN,
+        **{name: table.read for name, table in load_tables().items()},
+    }
 
 
 def columns_of(table: str) -> tuple[tuple[str, ...], frozenset[str]]:
@@ -71,7 +74,10 @@ def read_database(path: Path, name: str) -> Iterator[Found]:
     except MinaraError as error:
         yield Found(name, Refusal(0, error.detail))
     except (sqlite3.Error, sqlite3.Warning) as error:
-        yield Found(name, Refusal(0, _("this database cannot be read: %(cause)s") % {"cause": error}))
+        yield Found(
+            name,
+            Refusal(0, _("this database cannot be read: %(cause)s") % {"cause": error}),
+        )
 
 
 def check_file(path: Path) -> None:
@@ -158,7 +164,11 @@ def find_columns(connection: sqlite3.Connection, table: str) -> tuple[str, ...]:
 
 
 def read_row(
-    connection: sqlite3.Connection, table: str, names: tuple[str, ...], rowid: int, place: int
+    connection: sqlite3.Connection,
+    table: str,
+    names: tuple[str, ...],
+    rowid: int,
+    place: int,
 ) -> Iterator[Item]:
     """Give what one row says; one that cannot be read is refused alone."""
     mark = str(rowid) if table == minara.MEMORIES else f"{table}:{rowid}"
@@ -171,6 +181,10 @@ def read_row(
     except MinaraError as error:
         yield Refusal(place, error.detail, mark)
     except (sqlite3.Error, ValueError) as error:
-        yield Refusal(place, _("this row cannot be read: %(cause)s") % {"cause": error}, mark)
+        yield Refusal(
+            place,
+            _("this row cannot be read: %(cause)s") % {"cause": error},
+            mark,
+        )
     else:
         yield from parse_records([Record(place, value, mark)], find_readers()[table])

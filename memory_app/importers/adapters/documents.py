@@ -95,7 +95,10 @@ def read_zip(path: Path, name: str) -> Iterator[Found]:
     except (UnusableError, MinaraError) as error:
         yield Found(name, Refusal(0, record_problem(error)))
     except BROKEN as error:
-        yield Found(name, Refusal(0, _("this zip cannot be read: %(cause)s") % {"cause": error}))
+        yield Found(
+            name,
+            Refusal(0, _("this zip cannot be read: %(cause)s") % {"cause": error}),
+        )
 
 
 def choose_member(members: list[ZipInfo]) -> ZipInfo:

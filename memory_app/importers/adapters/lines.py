@@ -59,9 +59,16 @@ def read_lines(path: Path) -> Iterator[Line]:
 def decode_line(number: int, raw: bytes) -> Line:
     """Return a line as text; one that was cut off or is not UTF-8 carries the problem instead."""
     if not raw:
-        return Line(number, "", _("the line is longer than %(most)d MiB") % {"most": MAX_LINE_BYTES // MIB})
+        return Line(
+            number,
+            "",
+            _("the line is longer than %(most)d MiB") % {"most": MAX_LINE_BYTES // MIB},
+        )
     try:
-        return Line(number, raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n"))
+        return Line(
+            number,
+            raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n"),
+        )
     except UnicodeDecodeError:
         return Line(number, "", _("the line is not UTF-8"))
 

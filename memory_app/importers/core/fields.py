@@ -27,12 +27,22 @@ class Expected(StrEnum):
 class UnusableError(ValueError):
     """A record, or a field of it, has a value that cannot be used. `choices` are what could stand there."""
 
-    def __init__(self, expected: Expected, field: str = "", choices: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        expected: Expected,
+        field: str = "",
+        choices: Iterable[str] = (),
+    ) -> None:
         super().__init__(expected, field)
         self.expected, self.field, self.choices = expected, field, tuple(choices)
 
 
-def read_field(value: dict[str, Any], name: str, kind: type, default: Any) -> Any:
+def read_field(
+    value: dict[str, Any],
+    name: str,
+    kind: type,
+    default: Any,
+) -> Any:
     """Return a field of this type; absent and null are `default`. Raises UnusableError."""
     found = value.get(name)
     if found is None:
@@ -48,7 +58,11 @@ def read_choice(value: dict[str, Any], name: str, vocabulary: type[StrEnum]) -> 
     return None if found is None else vocabulary(found)
 
 
-def read_choice_of(value: dict[str, Any], name: str, choices: Collection[str]) -> str | None:
+def read_choice_of(
+    value: dict[str, Any],
+    name: str,
+    choices: Collection[str],
+) -> str | None:
     """Return one of these words; absent and null are None. Raises UnusableError."""
     found = value.get(name)
     if found is None:

@@ -40,5 +40,8 @@ def read_entry(lines: list[Line], category: Category) -> Iterator[Item]:
     if problem:
         yield Refusal(said[0].number, problem)
     else:
-        chosen, content = split_category("\n".join(line.text for line in lines).strip(), category)
+        chosen, content = split_category(
+            "\n".join(line.text for line in lines).strip(),
+            category,
+        )
         yield Entry(said[0].number, content, chosen)

@@ -52,7 +52,17 @@ def read_record(record: Record) -> Iterator[Entry]:
         tags = read_field(value, "tags", list, [])
         metadata = {"tags": tags} if tags else None
         content = read_field(value, "text", str, "")
-        yield Entry(record.line, content, Category.OBSERVATION, written_at, "", (), metadata, changed_at, record.id)
+        yield Entry(
+            record.line,
+            content,
+            Category.OBSERVATION,
+            written_at,
+            "",
+            (),
+            metadata,
+            changed_at,
+            record.id,
+        )
         return
     label, text = read_field(value, "label", str, None), read_field(value, "value", str, None)
     if label is None or text is None:
@@ -63,4 +73,14 @@ def read_record(record: Record) -> Iterator[Entry]:
         category, content = split_category(block.text, default)
         metadata = {"label": label} | ({"heading": " > ".join(block.headings)} if block.headings else {})
         mark = f"{place}:{block.line}"
-        yield Entry(record.line, content, category, written_at, "", (), metadata, changed_at, mark)
+        yield Entry(
+            record.line,
+            content,
+            category,
+            written_at,
+            "",
+            (),
+            metadata,
+            changed_at,
+            mark,
+        )

@@ -84,14 +84,22 @@ class Cutter:
             rest = "\n".join(without_margin(self.texts[1:])).rstrip()
             text = "\n".join(part for part in (self.texts[0].strip(), rest) if part)
             if text or self.problem:
-                yield Block(self.begun_at, text, tuple(name for _level, name in self.headings), self.problem)
+                yield Block(
+                    self.begun_at,
+                    text,
+                    tuple(name for _level, name in self.headings),
+                    self.problem,
+                )
         self.texts, self.problem, self.fence, self.had_blank = [], "", "", False
 
 
 def read_blocks(lines: Iterable[Line]) -> Iterator[Block]:
     """Cut lines into blocks. A block with an unreadable line carries the problem: half of it is not imported."""
     cutter = Cutter()
-    for line in without_comments(without_front_matter(lines), is_code=lambda: bool(cutter.fence)):
+    for line in without_comments(
+        without_front_matter(lines),
+        is_code=lambda: bool(cutter.fence),
+    ):
         yield from cutter.take(line)
     yield from cutter.end()
 

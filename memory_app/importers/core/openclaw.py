@@ -54,7 +54,11 @@ def parse_user(lines: Iterable[Line]) -> Iterator[Item]:
             yield ProfileValue(block.line, key, pair["value"].strip())
 
 
-def as_entry(block: Block, category: Category, written_at: datetime | None = None) -> Item:
+def as_entry(
+    block: Block,
+    category: Category,
+    written_at: datetime | None = None,
+) -> Item:
     """Return the entry that a block makes."""
     if block.problem:
         return Refusal(block.line, block.problem)

@@ -42,7 +42,12 @@ def names_of(table: Any) -> dict[str, str]:
     return {key: name for key, name in pairs if isinstance(key, str) and isinstance(name, str)}
 
 
-def with_names(memory: Any, *, categories: Mapping[str, str], apps: Mapping[str, str]) -> Any:
+def with_names(
+    memory: Any,
+    *,
+    categories: Mapping[str, str],
+    apps: Mapping[str, str],
+) -> Any:
     """Return a memory of the tables as the lines have it."""
     if not isinstance(memory, dict):
         return memory

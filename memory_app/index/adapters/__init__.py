@@ -22,7 +22,13 @@ class SearchBackend(Protocol):
     def __init__(self, connection: BaseDatabaseWrapper) -> None:
         """Work on this connection."""
 
-    def match(self, request: SearchRequest, *, most: int, is_checked: bool) -> Matches:
+    def match(
+        self,
+        request: SearchRequest,
+        *,
+        most: int,
+        is_checked: bool,
+    ) -> Matches:
         """Return at most `most` matches, newest first or in no order.
 
         Without `is_checked` memories are not looked at: deleted ones are among them.
@@ -40,7 +46,12 @@ class SearchBackend(Protocol):
     def kept(self, request: SearchRequest, node: Node | None) -> set[int]:
         """Return the ids that the request allows, whatever their words; a `node` they must match."""
 
-    def matching(self, owner_id: int | None, node: Node, kind: Kind = Kind.MEMORY) -> Sql:
+    def matching(
+        self,
+        owner_id: int | None,
+        node: Node,
+        kind: Kind = Kind.MEMORY,
+    ) -> Sql:
         """Return the query for the ids of an owner's rows of a kind that match, live or not."""
 
     def write(self, documents: Sequence[Document]) -> None:

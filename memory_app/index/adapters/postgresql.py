@@ -32,7 +32,10 @@ from memory_app.index.core.query import AllOf, AnyOf, Node, Term, terms_of
 from memory_app.index.core.request import Facts, Matches, SearchRequest, Sort
 from minara_site.kernel.core.porter import stem
 
-UPSERT = upsert(("owner_id", "owner", "body", "category", "words"), "%s, %s, %s, %s, %s::tsvector")
+UPSERT = upsert(
+    ("owner_id", "owner", "body", "category", "words"),
+    "%s, %s, %s, %s, %s::tsvector",
+)
 FIRST_PLACE = 10
 """Where the text begins; the gap keeps phrases from reaching into owner and category."""
 SLICE = 500
@@ -73,7 +76,13 @@ STALE = """
 class PostgresqlSearch(SqlSearch):
     """The search of a PostgreSQL database."""
 
-    def match(self, request: SearchRequest, *, most: int, is_checked: bool) -> Matches:
+    def match(
+        self,
+        request: SearchRequest,
+        *,
+        most: int,
+        is_checked: bool,
+    ) -> Matches:
         """Return at most `most` matches, newest first or in no order.
 
         Without `is_checked` memories are not looked at: deleted ones are among them.
@@ -93,10 +102,23 @@ class PostgresqlSearch(SqlSearch):
         terms = list(terms_of(node))
         words = ["" if is_phrase(term) or term.is_prefix else term.stems[0] for term in terms]
         statement = BEST.format(tables=tables, where=where, total=total)
-        given = [*values, list(map(render, terms)), words, *total_values, *total_values, most]
+        given = [
+            *values,
+            list(map(render, terms)),
+            words,
+            *total_values,
+            *total_values,
+            most,
+        ]
         return Matches.of(self.rows((statement, given)))
 
-    def source(self, request: SearchRequest, node: Node, *, is_checked: bool) -> tuple[tuple[str, str], list[Any]]:
+    def source(
+        self,
+        request: SearchRequest,
+        node: Node,
+        *,
+        is_checked: bool,
+    ) -> tuple[tuple[str, str], list[Any]]:
         """Return tables and condition of matches. The owner stands in the words for speed and in SQL for safety."""
         own, values = owned(request.owner_id)
         match = match_expression(request.owner_id, node, request.filters.categories)
@@ -135,7 +157,12 @@ class PostgresqlSearch(SqlSearch):
         with self.connection.cursor() as cursor:
             cursor.executemany(UPSERT, rows)
 
-    def matching(self, owner_id: int | None, node: Node, kind: Kind = Kind.MEMORY) -> Sql:
+    def matching(
+        self,
+        owner_id: int | None,
+        node: Node,
+        kind: Kind = Kind.MEMORY,
+    ) -> Sql:
         own, values = owned(owner_id)
         statement = f"SELECT d.object_id {INDEX} WHERE d.words @@ %s::tsquery AND d.kind = '{kind}' AND {own}"
         return statement, [match_expression(owner_id, node, kind=kind), *values]
@@ -148,7 +175,10 @@ class PostgresqlSearch(SqlSearch):
         """Write the words of every document anew where they differ."""
         with self.connection.cursor() as cursor:
             statement = "UPDATE search_document SET words = %s::tsvector WHERE id = %s"
-            cursor.executemany(statement, [(words, document_id) for document_id, words in self.stale()])
+            cursor.executemany(
+                statement,
+                [(words, document_id) for document_id, words in self.stale()],
+            )
 
     def optimize(self) -> None:
         """Nothing to do: PostgreSQL's vacuum removes dead index entries."""
@@ -176,7 +206,10 @@ def vector(owner: str, body: str, category: str) -> str:
 
 
 def match_expression(
-    owner_id: int | None, node: Node, categories: frozenset[str] = frozenset(), kind: Kind = Kind.MEMORY
+    owner_id: int | None,
+    node: Node,
+    categories: frozenset[str] = frozenset(),
+    kind: Kind = Kind.MEMORY,
 ) -> str:
     """Return the tsquery. Every lexeme in it is letters and digits, quoted, and bound to its weight."""
     parts = [] if owner_id is None else [f"'{owner_token(owner_id, kind)}':A"]
@@ -196,7 +229,12 @@ def render(node: Node) -> str:
         case AnyOf(parts):
             return " | ".join(map(render, parts)).join("()")
         case AllOf(parts, excluded):
-            return " & ".join([*map(render, parts), *(f"!{render(part)}" for part in excluded)]).join("()")
+            return " & ".join(
+                [
+                    *map(render, parts),
+                    *(f"!{render(part)}" for part in excluded),
+                ]
+            ).join("()")
 
 
 @contextmanager

@@ -43,7 +43,12 @@ class SqlSearch(ABC):
         self.connection = connection
 
     @abstractmethod
-    def matching(self, owner_id: int | None, node: Node, kind: Kind = Kind.MEMORY) -> Sql:
+    def matching(
+        self,
+        owner_id: int | None,
+        node: Node,
+        kind: Kind = Kind.MEMORY,
+    ) -> Sql:
         """Return the query for the ids of an owner's rows of a kind that match, live or not."""
 
     def kept(self, request: SearchRequest, node: Node | None) -> set[int]:
@@ -123,7 +128,12 @@ def unworded(connection: BaseDatabaseWrapper, request: SearchRequest, most: int)
     return f"SELECT m.id, '', 0 FROM memories m WHERE {where} ORDER BY {NEWEST} LIMIT %s", [*values, most]
 
 
-def facts_of(connection: BaseDatabaseWrapper, ids: Sequence[int], request: SearchRequest, moment: str) -> Sql:
+def facts_of(
+    connection: BaseDatabaseWrapper,
+    ids: Sequence[int],
+    request: SearchRequest,
+    moment: str,
+) -> Sql:
     """Return the query for what the hits show, of those memories that the request allows.
 
     `moment` is how the engine reads a column with a time: `{}` stands for the column.
@@ -135,7 +145,11 @@ def facts_of(connection: BaseDatabaseWrapper, ids: Sequence[int], request: Searc
     return f"SELECT {columns}, m.rules_version FROM memories m WHERE {allowed}", [*ids, *values]
 
 
-def kept_ids(connection: BaseDatabaseWrapper, request: SearchRequest, matching: Sql | None) -> Sql:
+def kept_ids(
+    connection: BaseDatabaseWrapper,
+    request: SearchRequest,
+    matching: Sql | None,
+) -> Sql:
     """Return the query for the ids that the request allows, whatever their words; `matching` narrows to its ids."""
     where, values = conditions(connection, request)
     if matching is not None:

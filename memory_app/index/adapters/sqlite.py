@@ -37,7 +37,13 @@ about each.
 class SqliteSearch(SqlSearch):
     """The search of a SQLite database."""
 
-    def match(self, request: SearchRequest, *, most: int, is_checked: bool) -> Matches:
+    def match(
+        self,
+        request: SearchRequest,
+        *,
+        most: int,
+        is_checked: bool,
+    ) -> Matches:
         """Return at most `most` matches, newest first or in no order.
 
         Without `is_checked` memories are not looked at: deleted ones are among them.
@@ -45,14 +51,28 @@ class SqliteSearch(SqlSearch):
         if request.node is None:
             return Matches.of(self.rows(unworded(self.connection, request, most)))
         order = f"ORDER BY {NEWEST}" if request.sort is Sort.RECENT else ""
-        return self.matches(request, request.node, order, most=most, is_checked=is_checked)
+        return self.matches(
+            request,
+            request.node,
+            order,
+            most=most,
+            is_checked=is_checked,
+        )
 
     def best(self, request: SearchRequest, node: Node, *, most: int) -> Matches:
         """Return the best live matches by FTS5's own rank."""
         order = "ORDER BY bm25(search_index, 0.0, 1.0, 0.0), m.id DESC"
         return self.matches(request, node, order, most=most, is_checked=True)
 
-    def matches(self, request: SearchRequest, node: Node, order: str, *, most: int, is_checked: bool) -> Matches:
+    def matches(
+        self,
+        request: SearchRequest,
+        node: Node,
+        order: str,
+        *,
+        most: int,
+        is_checked: bool,
+    ) -> Matches:
         """Return matches in an order. The owner stands in MATCH for speed and in SQL for safety."""
         own, values = owned(request.owner_id)
         tables, where = INDEX, f"search_index MATCH %s AND d.kind = 'memory' AND {own}"
@@ -67,17 +87,36 @@ class SqliteSearch(SqlSearch):
     def frequencies(self, owner_id: int | None, terms: Sequence[Term]) -> list[int]:
         """Return how many of the owner's memories hold each term."""
         counts = ", ".join(["(SELECT count(*) FROM search_index WHERE search_index MATCH %s)"] * len(terms))
-        return list(self.rows((f"SELECT {counts}", [counted_expression(owner_id, term) for term in terms]))[0])
+        return list(
+            self.rows(
+                (
+                    f"SELECT {counts}",
+                    [counted_expression(owner_id, term) for term in terms],
+                )
+            )[0]
+        )
 
     def load(self, ids: Sequence[int], request: SearchRequest) -> dict[int, Facts]:
         """Return what the hits show of these memories, by id; what the request does not allow is left out."""
         rows = self.rows(facts_of(self.connection, ids, request, "{} || '+00:00'"))  # cheaper than Django's converter
         return {
-            columns[0]: Facts._make((*columns, *map(datetime.fromisoformat, (created, updated)), fact_type, rules))
+            columns[0]: Facts._make(
+                (
+                    *columns,
+                    *map(datetime.fromisoformat, (created, updated)),
+                    fact_type,
+                    rules,
+                )
+            )
             for *columns, created, updated, fact_type, rules in rows
         }
 
-    def matching(self, owner_id: int | None, node: Node, kind: Kind = Kind.MEMORY) -> Sql:
+    def matching(
+        self,
+        owner_id: int | None,
+        node: Node,
+        kind: Kind = Kind.MEMORY,
+    ) -> Sql:
         own, values = owned(owner_id)
         statement = f"SELECT d.object_id {INDEX} WHERE search_index MATCH %s AND d.kind = '{kind}' AND {own}"
         return statement, [match_expression(owner_id, node, kind=kind), *values]
@@ -119,7 +158,10 @@ def counted_expression(owner_id: int | None, term: Term) -> str:
 
 
 def match_expression(
-    owner_id: int | None, node: Node, categories: frozenset[str] = frozenset(), kind: Kind = Kind.MEMORY
+    owner_id: int | None,
+    node: Node,
+    categories: frozenset[str] = frozenset(),
+    kind: Kind = Kind.MEMORY,
 ) -> str:
     """Return the MATCH text. Every word in it is letters and digits, quoted, and bound to its column."""
     owner = f'owner : "{kind.owner_mark}" *' if owner_id is None else f'owner : "{owner_token(owner_id, kind)}"'

@@ -20,7 +20,15 @@ class Places(dict[str, tuple[int, ...]]):
     """Where in the query a word stands, as word or by its prefix. Words come with a space before them."""
 
     def __init__(self, terms: Sequence[Term]) -> None:
-        self.terms = [(at, term.stems[0], term.is_prefix) for at, term in enumerate(terms) if not is_phrase(term)]
+        self.terms = [
+            (
+                at,
+                term.stems[0],
+                term.is_prefix,
+            )
+            for at, term in enumerate(terms)
+            if not is_phrase(term)
+        ]
 
     def __missing__(self, word: str) -> tuple[int, ...]:
         """Stem a word that was not met before."""
@@ -42,7 +50,13 @@ class Bm25:
         self.weights = [0.0] * len(terms)
         self.likely = re.compile(rf" (?:{choices})\S*")  # the space makes it skip from word to word
 
-    def score(self, bodies: Sequence[str], *, total: int, frequencies: Sequence[int] | None = None) -> list[float]:
+    def score(
+        self,
+        bodies: Sequence[str],
+        *,
+        total: int,
+        frequencies: Sequence[int] | None = None,
+    ) -> list[float]:
         """Return a score for each text, 0 upwards.
 
         `total` is how many texts the owner has, `frequencies` how many of them hold each term; None says that
@@ -87,7 +101,11 @@ def rarity(frequency: int, total: int) -> float:
     return log((texts - frequency + 0.5) / (frequency + 0.5))
 
 
-def worth(counts: Mapping[int, int], weights: Sequence[float], relative_length: float) -> float:
+def worth(
+    counts: Mapping[int, int],
+    weights: Sequence[float],
+    relative_length: float,
+) -> float:
     """Return the score of a text of this length, relative to the mean; repetition is worth less and less."""
     norm = K1 * (1 - B + B * relative_length)
     score = 0.0

@@ -34,9 +34,21 @@ class Document:
     category: str
 
 
-def memory_document(memory_id: int, owner_id: int, content: str, category: str) -> Document:
+def memory_document(
+    memory_id: int,
+    owner_id: int,
+    content: str,
+    category: str,
+) -> Document:
     """Return the document of a memory."""
-    return Document(Kind.MEMORY, memory_id, owner_id, owner_token(owner_id), prepare(content), category_token(category))
+    return Document(
+        Kind.MEMORY,
+        memory_id,
+        owner_id,
+        owner_token(owner_id),
+        prepare(content),
+        category_token(category),
+    )
 
 
 def entry_document(entry_id: int, owner_id: int, *parts: str) -> Document:

@@ -48,9 +48,25 @@ class Highlighter:
         if self.others:
             stems = [stem(word) for word in words]
             for term in self.others:
-                found += [(at, at + len(term.tokens) - 1, term) for at in positions(term, stems)]
-        marked = [(spans[first][0], end_of(spans[last], words[last], term)) for first, last, term in found]
-        return Marked(cut(text, marked), tuple(dict.fromkeys(str(term) for _first, _last, term in found)))
+                found += [
+                    (
+                        at,
+                        at + len(term.tokens) - 1,
+                        term,
+                    )
+                    for at in positions(term, stems)
+                ]
+        marked = [
+            (
+                spans[first][0],
+                end_of(spans[last], words[last], term),
+            )
+            for first, last, term in found
+        ]
+        return Marked(
+            cut(text, marked),
+            tuple(dict.fromkeys(str(term) for _first, _last, term in found)),
+        )
 
 
 def end_of(span: tuple[int, int], word: str, term: Term) -> int:

@@ -62,11 +62,19 @@ def lex(text: str) -> Lexed:
 def read_lexeme(found: re.Match[str]) -> Lexeme:
     """Return the piece that the pattern found."""
     if found["field"]:
-        return Lexeme("field", found["field"].casefold(), found["quoted"] or found["value"] or "")
+        return Lexeme(
+            "field",
+            found["field"].casefold(),
+            found["quoted"] or found["value"] or "",
+        )
     if found["phrase"] is not None:
         return Lexeme("phrase", found["phrase"], has_star=found["star"] is not None)
     kind = str(found.lastgroup)
-    return Lexeme(kind, found.group(), has_star=kind == "word" and found.group().endswith("*"))
+    return Lexeme(
+        kind,
+        found.group(),
+        has_star=kind == "word" and found.group().endswith("*"),
+    )
 
 
 def take_filters(lexemes: list[Lexeme], notes: list[Note]) -> tuple[Filters, list[Lexeme]]:
@@ -98,7 +106,13 @@ def drop_operator(lexemes: list[Lexeme], names: set[str]) -> str:
     return ""
 
 
-def with_filter(filters: Filters, lexeme: Lexeme, notes: list[Note], *, is_wanted: bool) -> Filters:
+def with_filter(
+    filters: Filters,
+    lexeme: Lexeme,
+    notes: list[Note],
+    *,
+    is_wanted: bool,
+) -> Filters:
     """Add one filter; a value that cannot match and a day that cannot be read leave a note."""
     value = lexeme.value.strip().casefold()
     if lexeme.text in {"before", "after"}:
@@ -126,7 +140,11 @@ def read_day(text: str) -> date | None:
     if found is None:
         return None
     try:
-        return date(int(found[1]), int(found[2] or 1), int(found[3] or 1))
+        return date(
+            int(found[1]),
+            int(found[2] or 1),
+            int(found[3] or 1),
+        )
     except ValueError:
         return None
 

@@ -19,7 +19,12 @@ MAX_TERMS = 48
 
 
 @lru_cache(maxsize=512)
-def parse_query(text: str, *, unquotes: bool = False, keeps_common: bool = False) -> Query:
+def parse_query(
+    text: str,
+    *,
+    unquotes: bool = False,
+    keeps_common: bool = False,
+) -> Query:
     """Return the meaning of any text; only its first MAX_QUERY_CHARS characters count.
 
     `unquotes` looks for the words of a phrase instead of the phrase, except of what is excluded; `keeps_common` looks
@@ -27,7 +32,12 @@ def parse_query(text: str, *, unquotes: bool = False, keeps_common: bool = False
     """
     text = text[:MAX_QUERY_CHARS]
     lexed = lex(text)
-    parser = Parser(lexed.lexemes, lexed.notes, unquotes=unquotes, keeps_common=keeps_common)
+    parser = Parser(
+        lexed.lexemes,
+        lexed.notes,
+        unquotes=unquotes,
+        keeps_common=keeps_common,
+    )
     node = parser.alternatives() or parser.plain_terms()
     literal = text.strip() if node is None and lexed.filters == Filters() else ""
     if literal:
@@ -37,13 +47,30 @@ def parse_query(text: str, *, unquotes: bool = False, keeps_common: bool = False
     words = "" if node is None or "operator" in kinds else " ".join(lexeme.text for lexeme in lexed.lexemes)
     left_out = tuple(dict.fromkeys(parser.left_out))
     whole = parse_query(text, unquotes=unquotes, keeps_common=True).node if left_out else node
-    return Query(node, lexed.filters, literal, notes, words, "phrase" in kinds, text, left_out, whole)
+    return Query(
+        node,
+        lexed.filters,
+        literal,
+        notes,
+        words,
+        "phrase" in kinds,
+        text,
+        left_out,
+        whole,
+    )
 
 
 class Parser:
     """Reads lexemes by recursive descent; each method leaves off at the first lexeme that is not its own."""
 
-    def __init__(self, lexemes: list[Lexeme], notes: list[Note], *, unquotes: bool, keeps_common: bool) -> None:
+    def __init__(
+        self,
+        lexemes: list[Lexeme],
+        notes: list[Note],
+        *,
+        unquotes: bool,
+        keeps_common: bool,
+    ) -> None:
         self.lexemes = lexemes
         self.notes = notes
         self.unquotes = unquotes
@@ -107,7 +134,10 @@ class Parser:
                 part = self.enclosed() if lexeme.kind == "open" else self.phrase(lexeme)
                 required += [part] if part else []
                 words.append(None)
-        return combined(self.without_common(words, common, is_spare=bool(required)), required)
+        return combined(
+            self.without_common(words, common, is_spare=bool(required)),
+            required,
+        )
 
     def enclosed(self) -> Node | None:
         """Read up to the closing parenthesis, which `lex` has made sure of."""
@@ -125,7 +155,10 @@ class Parser:
         if phrase.text.strip():
             self.note(NoteCode.PHRASE_AS_WORDS, phrase.text.strip())
         words = [Lexeme("word", word) for word in phrase.text.split()]
-        return [*words[:-1], *(replace(each, has_star=phrase.has_star) for each in words[-1:])]
+        return [
+            *words[:-1],
+            *(replace(each, has_star=phrase.has_star) for each in words[-1:]),
+        ]
 
     def bare_terms(self, lexeme: Lexeme) -> list[Term]:
         """Return the terms of one bare word."""
@@ -145,7 +178,13 @@ class Parser:
         self.terms_left -= len(kept)
         return kept
 
-    def without_common(self, words: list[Term | None], common: set[int], *, is_spare: bool) -> list[Term | None]:
+    def without_common(
+        self,
+        words: list[Term | None],
+        common: set[int],
+        *,
+        is_spare: bool,
+    ) -> list[Term | None]:
         """Return the words with a gap for each common one, unless nothing else would be left to look for."""
         kept = [None if at in common else word for at, word in enumerate(words)]
         if not common or not (is_spare or any(kept)):
@@ -196,5 +235,10 @@ def all_of(parts: Iterable[Node], excluded: Sequence[Node] = ()) -> Node | None:
         else:
             flat.append(part)
     if without or boosts or len(flat) > 1:
-        return AllOf(tuple(flat), tuple(without), tuple(boosts), tuple(pairs))
+        return AllOf(
+            tuple(flat),
+            tuple(without),
+            tuple(boosts),
+            tuple(pairs),
+        )
     return next(iter(flat), None)

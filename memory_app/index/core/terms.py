@@ -55,7 +55,14 @@ def is_common(text: str) -> bool:
 
 def neighbours(terms: Sequence[Term | None]) -> tuple[Term, ...]:
     """Return the phrases of terms that stand next to each other; None is a gap."""
-    found = (Term(a.tokens + b.tokens, b.is_prefix) for a, b in pairwise(terms) if a and b and not a.is_prefix)
+    found = (
+        Term(
+            a.tokens + b.tokens,
+            b.is_prefix,
+        )
+        for a, b in pairwise(terms)
+        if a and b and not a.is_prefix
+    )
     return tuple(dict.fromkeys(found))[:MAX_PAIRS]
 
 

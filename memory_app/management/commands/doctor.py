@@ -32,10 +32,23 @@ class Command(MinaraCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare --anonymous, --fix, --apply, --only and --json."""
         names = ", ".join(fixes())
-        parser.add_argument("--anonymous", action="store_true", help="buckets for counts, no names: safe to share")
-        parser.add_argument("--fix", action="store_true", help="say what a repair would do")
+        parser.add_argument(
+            "--anonymous",
+            action="store_true",
+            help="buckets for counts, no names: safe to share",
+        )
+        parser.add_argument(
+            "--fix",
+            action="store_true",
+            help="say what a repair would do",
+        )
         parser.add_argument("--apply", action="store_true", help="with --fix: do it")
-        parser.add_argument("--only", default="", metavar="A,B", help=f"with --fix: only these of {names}")
+        parser.add_argument(
+            "--only",
+            default="",
+            metavar="A,B",
+            help=f"with --fix: only these of {names}",
+        )
         parser.add_argument("--json", action="store_true", help="answer as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -56,7 +69,15 @@ class Command(MinaraCommand):
         if found.state is HealthState.BAD:
             sys.exit(SOMETHING_BAD)
 
-    def fix(self, *, anonymous: bool, json: bool, apply: bool, only: str, **options: Any) -> None:
+    def fix(
+        self,
+        *,
+        anonymous: bool,
+        json: bool,
+        apply: bool,
+        only: str,
+        **options: Any,
+    ) -> None:
         """Print what each fix would do or did; exit status 1 says that one failed."""
         try:
             names = choose_fixes(only.split(","))
@@ -72,7 +93,13 @@ class Command(MinaraCommand):
         if any("error" in record for record in records):
             sys.exit(SOMETHING_BAD)
 
-    def print(self, record: dict[str, Any], lines: list[str], *, as_json: bool) -> None:
+    def print(
+        self,
+        record: dict[str, Any],
+        lines: list[str],
+        *,
+        as_json: bool,
+    ) -> None:
         """Print a record as JSON or its lines."""
         self.stdout.write(json.dumps(record, indent=2, default=str) if as_json else "\n".join(lines))
 
@@ -90,14 +117,24 @@ def dry_run_lines(names: list[str]) -> list[dict[str, Any]]:
 def applied(name: str) -> dict[str, Any]:
     """Carry one fix out and return what it did, or why it failed."""
     try:
-        return {"name": name, "counts": apply_fix(name, actor=ACTOR, now=timezone.now())}
+        return {
+            "name": name,
+            "counts": apply_fix(name, actor=ACTOR, now=timezone.now()),
+        }
     except MinaraError as error:
-        return {"name": name, "counts": {}, "error": {"code": error.problem_code, "detail": error.detail}}
+        return {
+            "name": name,
+            "counts": {},
+            "error": {"code": error.problem_code, "detail": error.detail},
+        }
 
 
 def without_details(record: dict[str, Any]) -> dict[str, Any]:
     """Return what a fix would do or did in buckets, without ids; of an error its code."""
-    told = {"name": record["name"], "counts": {what: bucket(count) for what, count in record["counts"].items()}}
+    told = {
+        "name": record["name"],
+        "counts": {what: bucket(count) for what, count in record["counts"].items()},
+    }
     return told | ({"error": {"code": record["error"]["code"]}} if "error" in record else {})
 
 

@@ -40,9 +40,18 @@ class Command(OwnerCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare PATH, --from, --user and --apply."""
         parser.add_argument("path", type=Path)
-        parser.add_argument("--from", dest="source_format", required=True, choices=[each.value for each in Format])
+        parser.add_argument(
+            "--from",
+            dest="source_format",
+            required=True,
+            choices=[each.value for each in Format],
+        )
         self.add_user(parser, "whose memories they become; as brought in, unless it is the user default")
-        parser.add_argument("--apply", action="store_true", help="store the new entries")
+        parser.add_argument(
+            "--apply",
+            action="store_true",
+            help="store the new entries",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Print a verdict per entry and a summary. Exit status 2 says that something was rejected."""
@@ -65,12 +74,25 @@ class Command(OwnerCommand):
                 said = said if len(said) <= MAX_CHARS else f"{said[: MAX_CHARS - 1]}…"
                 verdict = f"{VERDICTS[judgement.verdict]!s:<9}"
                 self.stdout.write("  ".join(part for part in (verdict, place, visible(judgement.reason), said) if part))
-        self.stdout.write(summarize(counts, owner=owner.get_username(), ignored=bundle.ignored, apply=options["apply"]))
+        self.stdout.write(
+            summarize(
+                counts,
+                owner=owner.get_username(),
+                ignored=bundle.ignored,
+                apply=options["apply"],
+            )
+        )
         if counts[Verdict.REJECTED]:
             sys.exit(SOMETHING_REJECTED)
 
 
-def summarize(counts: Counter[Verdict], *, owner: str, ignored: int, apply: bool) -> str:
+def summarize(
+    counts: Counter[Verdict],
+    *,
+    owner: str,
+    ignored: int,
+    apply: bool,
+) -> str:
     """Return the last line."""
     new, held, duplicate, rejected, skipped = (counts[verdict] for verdict in Verdict)
     done = (

@@ -37,18 +37,40 @@ class Command(OwnerCommand):
         """Declare the two acts."""
         acts = parser.add_subparsers(dest="act", required=True)
         out = acts.add_parser("export", help="write the tree")
-        out.add_argument("--out", type=Path, help="an empty or new folder; by default one under exports/ in the data")
-        out.add_argument("--sign", action="store_true", help="sign each file, so that this instance knows it again")
-        out.add_argument("--include-constraints", action="store_true", help="take hard constraints along")
+        out.add_argument(
+            "--out",
+            type=Path,
+            help="an empty or new folder; by default one under exports/ in the data",
+        )
+        out.add_argument(
+            "--sign",
+            action="store_true",
+            help="sign each file, so that this instance knows it again",
+        )
+        out.add_argument(
+            "--include-constraints",
+            action="store_true",
+            help="take hard constraints along",
+        )
         back = acts.add_parser("import", help="read a tree, or a zip file of one")
         back.add_argument("folder", type=Path, metavar="DIR")
-        back.add_argument("--apply", action="store_true", help="write what the dry run shows")
         back.add_argument(
-            "--approve-hard-constraints", action="store_true", help="let hard constraints in; at a terminal only"
+            "--apply",
+            action="store_true",
+            help="write what the dry run shows",
+        )
+        back.add_argument(
+            "--approve-hard-constraints",
+            action="store_true",
+            help="let hard constraints in; at a terminal only",
         )
         for each in (out, back):
             self.add_user(each, "whose memories they are")
-            each.add_argument("--json", action="store_true", help="answer with one JSON object")
+            each.add_argument(
+                "--json",
+                action="store_true",
+                help="answer with one JSON object",
+            )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run the act. Exit status 2 says that a file, or the whole bundle, was rejected or is held."""
@@ -147,14 +169,23 @@ def plan_lines(plan: ImportPlan) -> Iterator[str]:
     for file in plan.files:
         text = visible(" ".join(str((file.row or {}).get("content", "")).split()))
         said = text if len(text) <= MAX_CHARS else f"{text[: MAX_CHARS - 1]}…"
-        parts = (f"{VERDICTS[file.verdict]!s:<9}{CHANNELS[file.channel]}", file.path, visible(reason_label(file)), said)
+        parts = (
+            f"{VERDICTS[file.verdict]!s:<9}{CHANNELS[file.channel]}",
+            file.path,
+            visible(reason_label(file)),
+            said,
+        )
         yield "  ".join(part for part in parts if part)
     more = plan.count - len(plan.files)
     if more:
         yield ngettext("and %(count)d further file", "and %(count)d further files", more) % {"count": more}
 
 
-def closing_lines(plan: ImportPlan, report: ImportReport | None, owner: str) -> Iterator[str]:
+def closing_lines(
+    plan: ImportPlan,
+    report: ImportReport | None,
+    owner: str,
+) -> Iterator[str]:
     """Yield the counts, what was done, and what to do next."""
     counts = ", ".join(f"{VERDICTS[verdict]}: {plan.verdicts.get(verdict, 0)}" for verdict in Verdict)
     channels = ", ".join(f"{name}: {plan.channels.get(channel, 0)}" for channel, name in CHANNELS.items())

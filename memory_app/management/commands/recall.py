@@ -28,8 +28,19 @@ class Command(OwnerCommand):
         """Declare the role, whose lessons, and how they are printed."""
         parser.add_argument("role", help="the id of a role, such as market.spot.momentum")
         self.add_user(parser, "whose lessons are printed")
-        parser.add_argument("--limit", type=parse_limit, default=10, metavar="1-200", help="how many at most")
-        parser.add_argument("--json", action="store_true", dest="as_json", help="print JSON")
+        parser.add_argument(
+            "--limit",
+            type=parse_limit,
+            default=10,
+            metavar="1-200",
+            help="how many at most",
+        )
+        parser.add_argument(
+            "--json",
+            action="store_true",
+            dest="as_json",
+            help="print JSON",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Print the lessons. Raises CommandError for an unknown role or user."""
@@ -40,10 +51,22 @@ class Command(OwnerCommand):
                 _("No skill declares the role %(id)s. Known are: %(known)s.") % {"id": role_id, "known": known}
             )
         owner = self.owner(options)
-        lessons = recent_lessons(owner_id=owner.pk, role_id=role_id, as_of=timezone.now(), most=options["limit"])
+        lessons = recent_lessons(
+            owner_id=owner.pk,
+            role_id=role_id,
+            as_of=timezone.now(),
+            most=options["limit"],
+        )
         if options["as_json"]:
             records = [entry_record(entry) for entry in lessons]
-            self.stdout.write(json.dumps(records, cls=DjangoJSONEncoder, ensure_ascii=False, indent=2))
+            self.stdout.write(
+                json.dumps(
+                    records,
+                    cls=DjangoJSONEncoder,
+                    ensure_ascii=False,
+                    indent=2,
+                )
+            )
             return
         for entry in lessons:
             self.stdout.write(line_of(entry))

@@ -29,7 +29,12 @@ class Command(MinaraCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the role, and how the counts are printed."""
         parser.add_argument("role", help="the id of a role, such as market.spot.momentum")
-        parser.add_argument("--json", action="store_true", dest="as_json", help="print one JSON object")
+        parser.add_argument(
+            "--json",
+            action="store_true",
+            dest="as_json",
+            help="print one JSON object",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Reflect. Exit status 1 says that it could not, or not to the end.

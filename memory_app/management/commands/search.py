@@ -33,8 +33,18 @@ class Command(OwnerCommand):
         find.add_argument("query", nargs="+", help="what to find")
         self.add_user(find, "whose memories are searched")
         find.add_argument("--as-of", help="find what was live at this ISO time, or at the end of this day")
-        find.add_argument("--fusion", choices=[each.value for each in Fusion], default=Fusion.DEFAULT.value)
-        find.add_argument("--limit", type=int, choices=range(1, 201), default=10, metavar="1-200")
+        find.add_argument(
+            "--fusion",
+            choices=[each.value for each in Fusion],
+            default=Fusion.DEFAULT.value,
+        )
+        find.add_argument(
+            "--limit",
+            type=int,
+            choices=range(1, 201),
+            default=10,
+            metavar="1-200",
+        )
         acts.add_parser("check", help="Compare the search index with the memories.")
         acts.add_parser("rebuild", help="Build the search index anew.")
 
@@ -64,7 +74,14 @@ class Command(OwnerCommand):
             as_of=read_moment(options["as_of"]) if options["as_of"] else None,
         )
         ids = [hit.id for hit in found.hits]
-        log_search_of(owner_id=owner.pk, actor=ACTOR, query=query, ids=ids, now=timezone.now(), door=Surface.COMMAND)
+        log_search_of(
+            owner_id=owner.pk,
+            actor=ACTOR,
+            query=query,
+            ids=ids,
+            now=timezone.now(),
+            door=Surface.COMMAND,
+        )
         for note in found.notes:
             self.stderr.write(note_text(note))
         for hit in found.hits:

@@ -62,7 +62,13 @@ def content_hash(category: str, content: str) -> str:
     return hashlib.sha256(f"{category}\0{content}".encode()).hexdigest()
 
 
-def guarded_text(*, content: str, fact_type: str, tickers: Iterable[str], metadata: object) -> str:
+def guarded_text(
+    *,
+    content: str,
+    fact_type: str,
+    tickers: Iterable[str],
+    metadata: object,
+) -> str:
     """Return everything of a memory that a prompt or an agent may read, as the guard judges it: the content first."""
     return "\n".join(part for part in (content, fact_type, " ".join(tickers), *leaves(metadata)) if part)
 

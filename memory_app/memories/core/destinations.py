@@ -53,7 +53,11 @@ class Destination:
     def key(self) -> str:
         """Return the form in which two spellings of one address are the same: hex, bech32 and hosts know no case."""
         if self.kind is DestinationKind.WEB:
-            return _HOST.sub(lambda host: host.group().lower(), self.text, count=1)
+            return _HOST.sub(
+                lambda host: host.group().lower(),
+                self.text,
+                count=1,
+            )
         return self.text.lower() if _CASELESS.match(self.text) else self.text
 
 
@@ -63,7 +67,14 @@ def find_destinations(text: str) -> list[Destination]:
     for hit in _SHAPES.finditer(text):
         kind = DestinationKind(str(hit.lastgroup))
         words = hit.group().rstrip(_CLOSING) if kind is DestinationKind.WEB else hit.group()
-        found.append(Destination(kind, words, hit.start(), hit.start() + len(words)))
+        found.append(
+            Destination(
+                kind,
+                words,
+                hit.start(),
+                hit.start() + len(words),
+            )
+        )
         if len(found) == MAX_FOUND:
             break
     return found

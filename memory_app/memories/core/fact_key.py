@@ -15,7 +15,8 @@ _SPELLINGS = str.maketrans(
     {
         **dict.fromkeys("\u2018\u2019\u201b\u02bc\u0060\u00b4", "'"),
         **dict.fromkeys(
-            "\u201c\u201d\u201e\u201f\u00ab\u00bb\u2039\u203a\u300a\u300b\u3008\u3009\u300c\u300d\u300e\u300f", '"'
+            "\u201c\u201d\u201e\u201f\u00ab\u00bb\u2039\u203a\u300a\u300b\u3008\u3009\u300c\u300d\u300e\u300f",
+            '"',
         ),
         **dict.fromkeys("\u2010\u2011\u2012\u2013\u2212", "-"),
         "\u3002": ".",

@@ -38,7 +38,11 @@ def from_sources(rows: Rows, sources: Sequence[str]) -> Rows:
 
 
 NARROWING = (
-    choice("category", _("Category"), [(name.value, name.value) for name in Category]),
+    choice(
+        "category",
+        _("Category"),
+        [(name.value, name.value) for name in Category],
+    ),
     Filter(
         "source",
         _("Source"),

@@ -74,7 +74,10 @@ class MemoryView:
     @property
     def doubtful(self) -> tuple[Segment, ...]:
         """The text with its unconfirmed addresses marked."""
-        return cut(self.memory.content, [(each.start, each.end) for each in self.unconfirmed])
+        return cut(
+            self.memory.content,
+            [(each.start, each.end) for each in self.unconfirmed],
+        )
 
 
 def shape_rows(
@@ -89,7 +92,15 @@ def shape_rows(
     """Return memories as rows of the list of this owner, with what `query` found in them marked."""
     memories = list(memories)
     deleted, kept = find_own_deletions(memories), find_unrestorable(memories)
-    rows = [shape_row(memory, principal=principal, reading=reading, now=now) for memory in memories]
+    rows = [
+        shape_row(
+            memory,
+            principal=principal,
+            reading=reading,
+            now=now,
+        )
+        for memory in memories
+    ]
     rows = [
         replace(
             row,
@@ -120,10 +131,22 @@ def mark_hits(rows: Iterable[MemoryView], query: str) -> list[MemoryView]:
     """Return rows with the words that a query found."""
     parsed = read_query(query)
     highlighter = Highlighter(parsed.node, parsed.literal)
-    return [replace(row, segments=highlighter.mark(row.memory.content).segments) for row in rows]
+    return [
+        replace(
+            row,
+            segments=highlighter.mark(row.memory.content).segments,
+        )
+        for row in rows
+    ]
 
 
-def shape_row(memory: Memory, *, principal: Principal, reading: PromptUse, now: datetime) -> MemoryView:
+def shape_row(
+    memory: Memory,
+    *,
+    principal: Principal,
+    reading: PromptUse,
+    now: datetime,
+) -> MemoryView:
     """Return one memory as this reader sees it."""
     is_own = memory.owner_id == principal.owner.pk
     return MemoryView(
@@ -153,7 +176,11 @@ def with_deletions(rows: Sequence[MemoryView], *, reader: User) -> list[MemoryVi
     return [with_deletion(row, deletions, names) for row in rows]
 
 
-def with_deletion(row: MemoryView, deletions: Mapping[str, Deletion], names: Mapping[str, str]) -> MemoryView:
+def with_deletion(
+    row: MemoryView,
+    deletions: Mapping[str, Deletion],
+    names: Mapping[str, str],
+) -> MemoryView:
     """Return one row with who deleted it and why."""
     deletion = deletions.get(row.memory.batch or "")
     return replace(row, deleted_by=names[deletion.actor], reason=deletion.reason) if deletion else row

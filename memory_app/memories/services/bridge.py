@@ -59,7 +59,9 @@ def draft_of(preference: Preference) -> Draft:
         category=Category.PREFERENCE,
         content=preference.statement,
         provenance=Provenance(
-            source=Source.LEARNED_PREFERENCE, actor=BRIDGE_ACTOR, origin=f"{PREFERENCE_ORIGIN}{preference.pk}"
+            source=Source.LEARNED_PREFERENCE,
+            actor=BRIDGE_ACTOR,
+            origin=f"{PREFERENCE_ORIGIN}{preference.pk}",
         ),
         fact_type=HARD_CONSTRAINT if preference.is_hard else f"preference.{preference.dimension}",
         is_demo=preference.is_demo,

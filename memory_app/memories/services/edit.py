@@ -98,11 +98,20 @@ def edit_memory(
                 **({"held": 1} if memory.held_at else {}),
             },
         )
-        send_after_commit(memory_written, owner_id=memory.owner_id, memory_ids=(memory.pk,))
+        send_after_commit(
+            memory_written,
+            owner_id=memory.owner_id,
+            memory_ids=(memory.pk,),
+        )
     return memory
 
 
-def revision_of(memory: Memory, *, replaced_at: datetime, reason: str) -> MemoryRevision:
+def revision_of(
+    memory: Memory,
+    *,
+    replaced_at: datetime,
+    reason: str,
+) -> MemoryRevision:
     """Return the unsaved history row of what a memory says now."""
     return MemoryRevision(
         memory=memory,
@@ -132,14 +141,23 @@ def apply_changes(memory: Memory, changes: Changes, *, now: datetime) -> bool:
 
 
 def revert_memory(
-    *, principal: Principal, memory_id: int, version: int, now: datetime, expected_version: int | None = None
+    *,
+    principal: Principal,
+    memory_id: int,
+    version: int,
+    now: datetime,
+    expected_version: int | None = None,
 ) -> Memory:
     """Write an earlier text again as a new version. Raises what `edit_memory` raises."""
     memory = get_memory(owner=principal.owner, memory_id=memory_id)
     revision = memory.revisions.filter(version=version).first()
     if revision is None:
         raise NotFound(_("There is no such version."))
-    changes = Changes(content=revision.content, fact_type=revision.fact_type, tickers=tuple(revision.tickers))
+    changes = Changes(
+        content=revision.content,
+        fact_type=revision.fact_type,
+        tickers=tuple(revision.tickers),
+    )
     return edit_memory(
         principal=principal,
         memory_id=memory_id,
@@ -159,7 +177,16 @@ def restore_version(memories: Sequence[Memory], *, now: datetime) -> Collection[
     found = find_accepted(memories)
     rows = [row for row in memories if row.pk in found]
     reasons = {pk: f"{REVERT_REASON}{revision.version}" for pk, revision in found.items()}
-    MemoryRevision.objects.bulk_create([revision_of(row, replaced_at=now, reason=reasons[row.pk]) for row in rows])
+    MemoryRevision.objects.bulk_create(
+        [
+            revision_of(
+                row,
+                replaced_at=now,
+                reason=reasons[row.pk],
+            )
+            for row in rows
+        ]
+    )
     for row in rows:
         apply_version(row, found[row.pk])
         row.held_at, row.rules_version = None, guard.RULES.version
@@ -179,7 +206,10 @@ def find_accepted(memories: Sequence[Memory]) -> dict[int, MemoryRevision]:
             break
         texts = {
             pk: guarded_text(
-                content=each.content, fact_type=each.fact_type, tickers=each.tickers, metadata=metadata[pk]
+                content=each.content,
+                fact_type=each.fact_type,
+                tickers=each.tickers,
+                metadata=metadata[pk],
             )
             for pk, each in revisions.items()
         }
@@ -201,7 +231,12 @@ def store_changed(rows: Sequence[Memory]) -> None:
     """Write changed rows and what is derived from them in few statements; their vectors are looked at again."""
     for row in rows:
         row.embedding_state = EmbeddingState.PENDING
-    Memory.objects.bulk_create(rows, update_conflicts=True, unique_fields=["id"], update_fields=CHANGED_FIELDS)
+    Memory.objects.bulk_create(
+        rows,
+        update_conflicts=True,
+        unique_fields=["id"],
+        update_fields=CHANGED_FIELDS,
+    )
 
 
 def check_editable(principal: Principal, memory: Memory) -> None:

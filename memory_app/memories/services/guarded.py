@@ -25,7 +25,15 @@ def judge_new(memory: Memory, *, now: datetime) -> None:
 
 def hold_new(rows: Iterable[Memory], *, now: datetime) -> int:
     """Place the holds of new rows that `judge_new` refused; return how many."""
-    holds = [hold_of(row, guard.judge(row.guarded_text), now=now) for row in rows if row.held_at]
+    holds = [
+        hold_of(
+            row,
+            guard.judge(row.guarded_text),
+            now=now,
+        )
+        for row in rows
+        if row.held_at
+    ]
     if holds:
         place_holds(holds)
     return len(holds)
@@ -39,7 +47,12 @@ def save_judged(memory: Memory, *, now: datetime) -> None:
     memory.held_at = now if verdict.is_held else None
     memory.save()
     if was_held:
-        lift_holds(kind=MEMORY_KIND, object_ids=[memory.pk], actor=memory.actor, now=now)
+        lift_holds(
+            kind=MEMORY_KIND,
+            object_ids=[memory.pk],
+            actor=memory.actor,
+            now=now,
+        )
     if verdict.is_held:
         place_holds([hold_of(memory, verdict, now=now)])
 
@@ -64,7 +77,11 @@ def rescan_rows(rows: Sequence[Memory], *, now: datetime) -> list[Memory]:
     """
     verdicts = judge_rows([row for row in rows if row.held_at is None])
     Memory.objects.filter(pk__in=[row.pk for row in rows]).update(rules_version=guard.RULES.version)
-    return hold_refused([row for row in rows if row.held_at is None], verdicts, now=now)
+    return hold_refused(
+        [row for row in rows if row.held_at is None],
+        verdicts,
+        now=now,
+    )
 
 
 def judge_rows(rows: Iterable[Memory]) -> dict[int, Verdict]:
@@ -72,13 +89,27 @@ def judge_rows(rows: Iterable[Memory]) -> dict[int, Verdict]:
     return judge_stored(MEMORY_KIND, {row.pk: row.guarded_text for row in rows})
 
 
-def hold_refused(rows: Iterable[Memory], verdicts: dict[int, Verdict], *, now: datetime) -> list[Memory]:
+def hold_refused(
+    rows: Iterable[Memory],
+    verdicts: dict[int, Verdict],
+    *,
+    now: datetime,
+) -> list[Memory]:
     """Hold the rows whose verdict refuses them; return those that now wait."""
     refused = [row for row in rows if verdicts[row.pk].is_held]
     if refused:
         Memory.objects.filter(pk__in=[row.pk for row in refused], held_at__isnull=True).update(held_at=now)
     waiting = [row for row in refused if row.deleted_at is None]
-    place_holds([hold_of(row, verdicts[row.pk], now=row.held_at or now) for row in waiting])
+    place_holds(
+        [
+            hold_of(
+                row,
+                verdicts[row.pk],
+                now=row.held_at or now,
+            )
+            for row in waiting
+        ]
+    )
     return waiting
 
 
@@ -104,7 +135,13 @@ def discard_holds(rows: Iterable[Memory], *, actor: str, now: datetime) -> None:
     """Close the holds of rows that go to the trash; who restores one has it judged again."""
     held = [row.pk for row in rows if row.held_at]
     if held:
-        lift_holds(kind=MEMORY_KIND, object_ids=held, actor=actor, now=now, decision=Decision.DISCARDED)
+        lift_holds(
+            kind=MEMORY_KIND,
+            object_ids=held,
+            actor=actor,
+            now=now,
+            decision=Decision.DISCARDED,
+        )
 
 
 def delete_permanently(ids: Sequence[int]) -> None:

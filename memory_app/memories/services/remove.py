@@ -39,7 +39,12 @@ class Batch:
 
 
 def delete_memories(
-    *, principal: Principal, owner: Owner, ids: Sequence[int], now: datetime, reason: str = ""
+    *,
+    principal: Principal,
+    owner: Owner,
+    ids: Sequence[int],
+    now: datetime,
+    reason: str = "",
 ) -> Batch:
     """Delete softly, all or nothing; what is deleted already stays as it was.
 
@@ -49,11 +54,22 @@ def delete_memories(
     """
     with transaction.atomic():
         live = [row for row in chosen_rows(principal, owner, ids, now=now) if row.deleted_at is None]
-        return mark_batch(principal.actor, live, deleted_at=now, now=now, reason=reason)
+        return mark_batch(
+            principal.actor,
+            live,
+            deleted_at=now,
+            now=now,
+            reason=reason,
+        )
 
 
 def restore_memories(
-    *, principal: Principal, owner: Owner, ids: Sequence[int], now: datetime, reason: str = ""
+    *,
+    principal: Principal,
+    owner: Owner,
+    ids: Sequence[int],
+    now: datetime,
+    reason: str = "",
 ) -> Batch:
     """Bring deleted memories back, all or nothing, while their retention lasts.
 
@@ -63,10 +79,22 @@ def restore_memories(
     with transaction.atomic():
         gone = [row for row in chosen_rows(principal, owner, ids, now=now) if row.deleted_at is not None]
         check_restorable(principal, gone)
-        return mark_batch(principal.actor, gone, deleted_at=None, now=now, reason=reason)
+        return mark_batch(
+            principal.actor,
+            gone,
+            deleted_at=None,
+            now=now,
+            reason=reason,
+        )
 
 
-def undo_batch(*, principal: Principal, owner: Owner, batch: str, now: datetime) -> Batch:
+def undo_batch(
+    *,
+    principal: Principal,
+    owner: Owner,
+    batch: str,
+    now: datetime,
+) -> Batch:
     """Take one delete or restore back. Raises NotFound when the batch is unknown or has been overtaken."""
     with transaction.atomic():
         rows = list(locked(Memory.objects.for_owner(owner).kept(retention_cutoff(now)).filter(batch=batch)))
@@ -75,10 +103,22 @@ def undo_batch(*, principal: Principal, owner: Owner, batch: str, now: datetime)
         check_removable(principal, rows)
         check_restorable(principal, rows)
         deleted_at = now if rows[0].deleted_at is None else None
-        return mark_batch(principal.actor, rows, deleted_at=deleted_at, now=now, reason=UNDO_REASON)
+        return mark_batch(
+            principal.actor,
+            rows,
+            deleted_at=deleted_at,
+            now=now,
+            reason=UNDO_REASON,
+        )
 
 
-def chosen_rows(principal: Principal, owner: Owner, ids: Sequence[int], *, now: datetime) -> list[Memory]:
+def chosen_rows(
+    principal: Principal,
+    owner: Owner,
+    ids: Sequence[int],
+    *,
+    now: datetime,
+) -> list[Memory]:
     """Lock and return exactly these rows. Raises Invalid, NotFound or Refused."""
     wanted = set(ids)
     if not 0 < len(wanted) <= MAX_BULK:
@@ -121,7 +161,14 @@ def check_restorable(principal: Principal, rows: Sequence[Memory]) -> None:
         raise Refused(_("A person deleted this. It can be restored on its page."), code="not_editable")
 
 
-def mark_batch(actor: str, rows: Sequence[Memory], *, deleted_at: datetime | None, now: datetime, reason: str) -> Batch:
+def mark_batch(
+    actor: str,
+    rows: Sequence[Memory],
+    *,
+    deleted_at: datetime | None,
+    now: datetime,
+    reason: str,
+) -> Batch:
     """Delete or restore the rows in one statement and record it."""
     batch = Batch(id=secrets.token_hex(16), ids=tuple(row.pk for row in rows))
     if not rows:
@@ -139,8 +186,19 @@ def mark_batch(actor: str, rows: Sequence[Memory], *, deleted_at: datetime | Non
     tool_call = "memory_restored" if deleted_at is None else "memory_removed"
     for owner_id, own in by_owner(rows).items():
         details = {"batch": batch.id, "memories": hashes(own, lay_since)}
-        record_audit(now=now, actor=actor, tool_call=tool_call, owner_id=owner_id, reasoning=reason, details=details)
-        send_after_commit(memory_written, owner_id=owner_id, memory_ids=tuple(row.pk for row in own))
+        record_audit(
+            now=now,
+            actor=actor,
+            tool_call=tool_call,
+            owner_id=owner_id,
+            reasoning=reason,
+            details=details,
+        )
+        send_after_commit(
+            memory_written,
+            owner_id=owner_id,
+            memory_ids=tuple(row.pk for row in own),
+        )
     return batch
 
 
@@ -148,7 +206,12 @@ def note_own_deletions(actor: str, rows: Sequence[Memory], *, now: datetime) -> 
     """Keep what an owner deleted of their memories by its key, so that a later row of the same words says so."""
     MemoryDeletion.objects.bulk_create(
         [
-            MemoryDeletion(memory_id=row.pk, owner_id=row.owner_id, fact_key=fact_key(row.content), deleted_at=now)
+            MemoryDeletion(
+                memory_id=row.pk,
+                owner_id=row.owner_id,
+                fact_key=fact_key(row.content),
+                deleted_at=now,
+            )
             for row in rows
             if actor == f"user:{row.owner_id}"
         ],
@@ -171,7 +234,12 @@ def await_sweep(ids: Collection[int]) -> None:
 
 
 def discard_memories(
-    *, actor: str, memories: Sequence[Memory], edited: Collection[int], now: datetime, reason: str = ""
+    *,
+    actor: str,
+    memories: Sequence[Memory],
+    edited: Collection[int],
+    now: datetime,
+    reason: str = "",
 ) -> None:
     """Carry out that held texts are thrown away: of the `edited` what stood stands again, the others go to the trash.
 
@@ -183,7 +251,11 @@ def discard_memories(
 
 
 def hold_memories_again(
-    holds: Mapping[int, Hold], rows: Mapping[int, Memory], edits: Mapping[int, MemoryRevision], *, now: datetime
+    holds: Mapping[int, Hold],
+    rows: Mapping[int, Memory],
+    edits: Mapping[int, MemoryRevision],
+    *,
+    now: datetime,
 ) -> None:
     """Hold memories as they were before decisions that are undone: out of the trash, or saying what `edits` said.
 
@@ -191,7 +263,15 @@ def hold_memories_again(
     """
     chosen = [rows[pk] for pk in holds]
     reasons = {pk: f"{REVERT_REASON}{edit.version}" for pk, edit in edits.items()}
-    replaced = [revision_of(row, replaced_at=now, reason=reasons[row.pk]) for row in chosen if row.pk in edits]
+    replaced = [
+        revision_of(
+            row,
+            replaced_at=now,
+            reason=reasons[row.pk],
+        )
+        for row in chosen
+        if row.pk in edits
+    ]
     MemoryRevision.objects.bulk_create(replaced)
     returning = [row.pk for row in chosen if row.deleted_at]
     for row in chosen:
@@ -222,16 +302,31 @@ def hashes_by_owner(rows: Iterable[Memory]) -> dict[int, list[dict[str, Any]]]:
     return {owner_id: hashes(own) for owner_id, own in by_owner(rows).items()}
 
 
-def hashes(rows: Iterable[Memory], lay_since: Mapping[int, datetime] | None = None) -> list[dict[str, Any]]:
+def hashes(
+    rows: Iterable[Memory],
+    lay_since: Mapping[int, datetime] | None = None,
+) -> list[dict[str, Any]]:
     """Return what the audit log keeps of rows that go or come: ids and hashes, no text.
 
     Of rows that leave the trash also since when they lay there: who takes the restore back puts them back so.
     """
     since = {pk: {"deleted_at": moment.isoformat()} for pk, moment in (lay_since or {}).items()}
-    return [{"id": row.pk, "sha256": content_digest(row.content), **since.get(row.pk, {})} for row in rows]
+    return [
+        {
+            "id": row.pk,
+            "sha256": content_digest(row.content),
+            **since.get(row.pk, {}),
+        }
+        for row in rows
+    ]
 
 
-def purge_expired(*, now: datetime, slice_size: int = SLICE, claim: Claim | None = None) -> int:
+def purge_expired(
+    *,
+    now: datetime,
+    slice_size: int = SLICE,
+    claim: Claim | None = None,
+) -> int:
     """Remove deleted memories past their retention with everything that hangs on them; return how many.
 
     One short transaction per slice: the audit row stands if and only if the rows are gone.
@@ -251,6 +346,10 @@ def purge_expired(*, now: datetime, slice_size: int = SLICE, claim: Claim | None
                     owner_id=owner_id,
                     details={"memories": hashes(own)},
                 )
-                send_after_commit(memory_written, owner_id=owner_id, memory_ids=tuple(row.pk for row in own))
+                send_after_commit(
+                    memory_written,
+                    owner_id=owner_id,
+                    memory_ids=tuple(row.pk for row in own),
+                )
         purged += len(rows)
         report_progress(claim, purged, total)

@@ -36,7 +36,13 @@ class Draft:
     scenario_id: str = ""
 
 
-def write_memory(*, owner_id: int, draft: Draft, now: datetime, reasoning: str = "") -> Memory:
+def write_memory(
+    *,
+    owner_id: int,
+    draft: Draft,
+    now: datetime,
+    reasoning: str = "",
+) -> Memory:
     """Store one memory; a text that the guard refuses is held. Raises Invalid when a field cannot be stored."""
     memory = build_memory(owner_id=owner_id, draft=draft, now=now)
     with transaction.atomic():
@@ -61,13 +67,24 @@ def write_memory(*, owner_id: int, draft: Draft, now: datetime, reasoning: str =
     return memory
 
 
-def record_fact(*, owner_id: int, draft: Draft, now: datetime, reasoning: str = "") -> Memory:
+def record_fact(
+    *,
+    owner_id: int,
+    draft: Draft,
+    now: datetime,
+    reasoning: str = "",
+) -> Memory:
     """Store a fact as pending (S1, `recordFact`). Raises Invalid when a field cannot be stored.
 
     One that the guard refuses is held. A sweep settles it later: the turn never waits for that.
     """
     with transaction.atomic():
-        fact = write_memory(owner_id=owner_id, draft=draft, now=now, reasoning=reasoning)
+        fact = write_memory(
+            owner_id=owner_id,
+            draft=draft,
+            now=now,
+            reasoning=reasoning,
+        )
         send_after_commit(fact_recorded, owner_id=owner_id, memory_ids=(fact.pk,))
     return fact
 
@@ -88,8 +105,22 @@ def write_memories(
     written = 0
     remaining = iter(drafts)
     while chosen := list(islice(remaining, SLICE)):
-        rows = [build_memory(owner_id=owner_id, draft=draft, now=now) for draft in chosen]
-        store_memories(rows, owner_id=owner_id, now=now, actor=actor, tool_call=tool_call, details=details)
+        rows = [
+            build_memory(
+                owner_id=owner_id,
+                draft=draft,
+                now=now,
+            )
+            for draft in chosen
+        ]
+        store_memories(
+            rows,
+            owner_id=owner_id,
+            now=now,
+            actor=actor,
+            tool_call=tool_call,
+            details=details,
+        )
         written += len(rows)
     return written
 

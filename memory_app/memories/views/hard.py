@@ -23,7 +23,12 @@ def must_ask(request: PageRequest, memory: Memory) -> bool:
     return memory.is_hard and memory.deleted_at is None and not is_sure
 
 
-def ask_first(request: PageRequest, memory: Memory, action: str, form: ReasonForm | None = None) -> HttpResponse:
+def ask_first(
+    request: PageRequest,
+    memory: Memory,
+    action: str,
+    form: ReasonForm | None = None,
+) -> HttpResponse:
     """Answer the page that asks, which carries along what was sent; `form` asks for a reason, `action` is the url's.
 
     To HTMX it sends the browser there.
@@ -41,7 +46,12 @@ def ask_first(request: PageRequest, memory: Memory, action: str, form: ReasonFor
         "undo": undo_label(action, 1),
     }
     status = HTTPStatus.UNPROCESSABLE_ENTITY if form and form.errors else HTTPStatus.OK
-    return render_page(request, "memory_app/memories/remove.html", context, status=status)
+    return render_page(
+        request,
+        "memory_app/memories/remove.html",
+        context,
+        status=status,
+    )
 
 
 def hard_question(action: str) -> str:

@@ -45,7 +45,10 @@ def memory_list(request: PageRequest) -> HttpResponse:
         found = replace(found, spec=replace(found.spec, bulk=(RESTORE,)))
     use = load_prompt_use(owner)
     with limited(found.search_text):
-        note = count_label(found.spec.narrow(Memory.objects.for_owner(owner), found.reading), use)
+        note = count_label(
+            found.spec.narrow(Memory.objects.for_owner(owner), found.reading),
+            use,
+        )
     views = view_rows(request, found, owner, use)
     shown = found.with_rows(views).with_note(note)
     context = MEMORY_LIST.context(request, owner) | {"pair": view_correction(request, use), "days": retention().days}
@@ -85,8 +88,20 @@ def bulk(request: PageRequest) -> HttpResponse:
         if not form.is_valid():
             return ask_reason(request, action, ids, form)
         reason = form.cleaned_data["reason"]
-    batch = ACTS[action](principal=request.principal, owner=owner, ids=ids, now=timezone.now(), reason=reason)
-    announce(request, action, batch, kept=len(kept), hard=len(hard))
+    batch = ACTS[action](
+        principal=request.principal,
+        owner=owner,
+        ids=ids,
+        now=timezone.now(),
+        reason=reason,
+    )
+    announce(
+        request,
+        action,
+        batch,
+        kept=len(kept),
+        hard=len(hard),
+    )
     return back(request, "memories:list")
 
 
@@ -94,7 +109,12 @@ def bulk(request: PageRequest) -> HttpResponse:
 def undo(request: PageRequest, batch: str) -> HttpResponse:
     """Take one delete or restore back."""
     owner = request.principal.reaches(Act.MEMORY_REMOVE)
-    undone = undo_batch(principal=request.principal, owner=owner, batch=batch, now=timezone.now())
+    undone = undo_batch(
+        principal=request.principal,
+        owner=owner,
+        batch=batch,
+        now=timezone.now(),
+    )
     count = len(undone.ids)
     done = ngettext("Undone for %(number)s memory.", "Undone for %(number)s memories.", count)
     done %= {"number": number_label(count)}
@@ -109,20 +129,51 @@ def view_correction(request: PageRequest, use: PromptUse) -> list[MemoryView]:
     correction = rows.filter(pk=pk, deleted_at__isnull=True).first() if pk else None
     corrected = rows.filter(pk=parse_number(correction.origin, after=MEMORY_ORIGIN)).first() if correction else None
     pair = [correction, corrected] if correction and corrected else []
-    return shape_rows(pair, principal=request.principal, owner=owner, reading=use, now=now)
+    return shape_rows(
+        pair,
+        principal=request.principal,
+        owner=owner,
+        reading=use,
+        now=now,
+    )
 
 
-def ask_reason(request: PageRequest, action: str, ids: list[int], form: ReasonForm) -> HttpResponse:
+def ask_reason(
+    request: PageRequest,
+    action: str,
+    ids: list[int],
+    form: ReasonForm,
+) -> HttpResponse:
     """Answer the page that asks an operator why; it carries the choice along."""
-    context = {"title": question_label(action, len(ids)), "form": form, "ids": ids, "action": action}
+    context = {
+        "title": question_label(action, len(ids)),
+        "form": form,
+        "ids": ids,
+        "action": action,
+    }
     context["undo"] = undo_label(action, len(ids))
-    return render_page(request, "memory_app/memories/bulk.html", context, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    return render_page(
+        request,
+        "memory_app/memories/bulk.html",
+        context,
+        status=HTTPStatus.UNPROCESSABLE_ENTITY,
+    )
 
 
-def view_rows(request: PageRequest, found: ListPage, owner: Owner, use: PromptUse) -> list[MemoryView]:
+def view_rows(
+    request: PageRequest,
+    found: ListPage,
+    owner: Owner,
+    use: PromptUse,
+) -> list[MemoryView]:
     """Return the rows of a page as its reader sees them."""
     return shape_rows(
-        found.rows, principal=request.principal, owner=owner, reading=use, now=timezone.now(), query=found.search_text
+        found.rows,
+        principal=request.principal,
+        owner=owner,
+        reading=use,
+        now=timezone.now(),
+        query=found.search_text,
     )
 
 

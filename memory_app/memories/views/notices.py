@@ -16,7 +16,14 @@ from minara_site.web.page_acts import load_page_acts
 from minara_site.web.responses import see_other, toast
 
 
-def announce(request: PageRequest, action: str, batch: Batch, *, kept: int = 0, hard: int = 0) -> None:
+def announce(
+    request: PageRequest,
+    action: str,
+    batch: Batch,
+    *,
+    kept: int = 0,
+    hard: int = 0,
+) -> None:
     """Say what was deleted or restored, with one undo for all of it; `hard` is how many ask on their own pages."""
     if not batch.ids:
         toast(request, hard_label(hard) if hard else _("Nothing changed; it was so already."))

@@ -55,7 +55,11 @@ def show(request: PageRequest, memory_id: int) -> HttpResponse:
 @page(Act.MEMORY_WRITE, methods=("POST",))
 def revert(request: PageRequest, memory_id: int, version: int) -> HttpResponse:
     """Write an earlier text again. `?version=` is the version that the reader saw."""
-    memory = open_memory(owner=request.principal.owner, memory_id=memory_id, now=timezone.now())
+    memory = open_memory(
+        owner=request.principal.owner,
+        memory_id=memory_id,
+        now=timezone.now(),
+    )
     seen = parse_number(request.GET.get("version", ""))
     if seen is None:
         raise Malformed(_("Open the memory and choose the version there."))
@@ -63,11 +67,20 @@ def revert(request: PageRequest, memory_id: int, version: int) -> HttpResponse:
         return ask_first(request, memory, "edit")
     try:
         reverted = revert_memory(
-            principal=request.principal, memory_id=memory.pk, version=version, expected_version=seen, now=timezone.now()
+            principal=request.principal,
+            memory_id=memory.pk,
+            version=version,
+            expected_version=seen,
+            now=timezone.now(),
         )
     except Conflict as stale:
         memory.refresh_from_db()
-        return render_one(request, memory, problem=stale.detail, status=HTTPStatus.CONFLICT)
+        return render_one(
+            request,
+            memory,
+            problem=stale.detail,
+            status=HTTPStatus.CONFLICT,
+        )
     if reverted.held_at:
         return show_held(request, reverted)
     if reverted.version == seen:
@@ -90,7 +103,12 @@ def restore(request: PageRequest, memory_id: int) -> HttpResponse:
     return remove_or_restore(request, memory_id, "restore", restore_memories)
 
 
-def remove_or_restore(request: PageRequest, memory_id: int, action: str, act: Callable[..., Batch]) -> HttpResponse:
+def remove_or_restore(
+    request: PageRequest,
+    memory_id: int,
+    action: str,
+    act: Callable[..., Batch],
+) -> HttpResponse:
     """Do it at once for one's own memory; for somebody else's ask an operator for the reason first."""
     memory = open_one(request, Act.MEMORY_REMOVE, memory_id)
     is_asked = action == "delete" and must_ask(request, memory)
@@ -112,8 +130,18 @@ def remove_or_restore(request: PageRequest, memory_id: int, action: str, act: Ca
 def open_one(request: PageRequest, act: Act, memory_id: int) -> Memory:
     """Return the memory and log the look at somebody else's. Raises NotFound."""
     now = timezone.now()
-    memory = open_memory(owner=request.principal.reaches(act), memory_id=memory_id, now=now)
-    log_opened(request.principal, memory.owner_id, kind="memory", object_id=memory.pk, now=now)
+    memory = open_memory(
+        owner=request.principal.reaches(act),
+        memory_id=memory_id,
+        now=now,
+    )
+    log_opened(
+        request.principal,
+        memory.owner_id,
+        kind="memory",
+        object_id=memory.pk,
+        now=now,
+    )
     return memory
 
 
@@ -129,11 +157,20 @@ def render_one(
     principal = request.principal
     reading = load_prompt_use(memory.owner)
     now = timezone.now()
-    [row] = shape_rows([memory], principal=principal, owner=memory.owner, reading=reading, now=now)
+    [row] = shape_rows(
+        [memory],
+        principal=principal,
+        owner=memory.owner,
+        reading=reading,
+        now=now,
+    )
     if memory.deleted_at:
         row = with_deletions([row], reader=principal.owner)[0]
     history = get_history(memory, below=parse_number(request.GET.get("below", "")))
-    names = name_actors((memory.actor, *(entry.actor for entry in history)), reader=principal.owner)
+    names = name_actors(
+        (memory.actor, *(entry.actor for entry in history)),
+        reader=principal.owner,
+    )
     constraint = find_constraint(memory)
     context = {
         "title": _("Memory %(id)d") % {"id": memory.pk},
@@ -153,7 +190,13 @@ def render_one(
         "corrects": parse_number(memory.origin, after=MEMORY_ORIGIN),
         "constraint": constraint,
         "constraint_form": constraint_form or (ConstraintForm() if may_make_hard(row, constraint) else None),
-        "history": [Version(entry if row.is_own else entry.masked(), names[entry.actor]) for entry in history],
+        "history": [
+            Version(
+                entry if row.is_own else entry.masked(),
+                names[entry.actor],
+            )
+            for entry in history
+        ],
         "oldest": history[-1].version if history else 1,
     }
     return render_page(request, "memory_app/memories/one.html", context, status=status)
@@ -168,10 +211,19 @@ def make_hard(request: PageRequest, memory_id: int) -> HttpResponse:
     if not memory.is_hard or memory.preference_id or memory.state is not State.LIVE:
         raise Conflict(_("Only an active memory with the label constraint.hard can be proposed."), code="not_labelled")
     if not form.is_valid():
-        return render_one(request, memory, constraint_form=form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+        return render_one(
+            request,
+            memory,
+            constraint_form=form,
+            status=HTTPStatus.UNPROCESSABLE_ENTITY,
+        )
     proposed = propose_preference(
         owner_id=owner.pk,
-        draft=PreferenceDraft(form.cleaned_data["dimension"], PreferenceKind.HARD_CONSTRAINT, memory.content),
+        draft=PreferenceDraft(
+            form.cleaned_data["dimension"],
+            PreferenceKind.HARD_CONSTRAINT,
+            memory.content,
+        ),
         source=PreferenceSource.USER,
         actor=request.principal.actor,
         origin=f"{MEMORY_ORIGIN}{memory.pk}",

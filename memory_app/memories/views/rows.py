@@ -24,7 +24,20 @@ def answer_row(request: PageRequest, memory: Memory | None = None) -> HttpRespon
     row = None
     if memory is not None:
         principal, now = request.principal, timezone.now()
-        [row] = shape_rows([memory], principal=principal, owner=owner, reading=use, now=now)
+        [row] = shape_rows(
+            [memory],
+            principal=principal,
+            owner=owner,
+            reading=use,
+            now=now,
+        )
     with shown_list.within(params):
         note = "" if shown_list is TRASH_LIST else count_label(spec.narrow(rows, spec.read(params)), use)
-        return render_row(request, spec, rows, row, tab_counts=shown_list.count_tabs(owner), note=note)
+        return render_row(
+            request,
+            spec,
+            rows,
+            row,
+            tab_counts=shown_list.count_tabs(owner),
+            note=note,
+        )

@@ -44,11 +44,25 @@ def new(request: PageRequest) -> HttpResponse:
         except Invalid as refusal:
             show_refusal(form, refusal)
     title = _("Correct memory %(id)d") % {"id": corrected.pk} if corrected else _("Tell the agent one thing")
-    context = {"title": title, "form": form, "corrected": corrected, **counted(form)}
-    return render_page(request, "memory_app/memories/new.html", context, status=status_of(form))
+    context = {
+        "title": title,
+        "form": form,
+        "corrected": corrected,
+        **counted(form),
+    }
+    return render_page(
+        request,
+        "memory_app/memories/new.html",
+        context,
+        status=status_of(form),
+    )
 
 
-def keep(request: PageRequest, form: MemoryForm, corrected: Memory | None) -> HttpResponse:
+def keep(
+    request: PageRequest,
+    form: MemoryForm,
+    corrected: Memory | None,
+) -> HttpResponse:
     """Store what the form says, and show it. Raises Invalid."""
     said = form.cleaned_data
     origin = f"{MEMORY_ORIGIN}{corrected.pk}" if corrected else ""
@@ -65,11 +79,21 @@ def keep(request: PageRequest, form: MemoryForm, corrected: Memory | None) -> Ht
         return show_held(request, memory)
     if corrected:
         return show_correction(request, memory, corrected, now=now)
-    toast(request, _("Stored. The next session reads it."), reverse("memories:delete", args=[memory.pk]))
+    toast(
+        request,
+        _("Stored. The next session reads it."),
+        reverse("memories:delete", args=[memory.pk]),
+    )
     return see_other("memories:one", memory.pk)
 
 
-def show_correction(request: PageRequest, memory: Memory, corrected: Memory, *, now: datetime) -> HttpResponse:
+def show_correction(
+    request: PageRequest,
+    memory: Memory,
+    corrected: Memory,
+    *,
+    now: datetime,
+) -> HttpResponse:
     """Say what became of the corrected memory, and lead to the list with both."""
     corrected.refresh_from_db()
     if corrected.retired_at == now:
@@ -79,20 +103,32 @@ def show_correction(request: PageRequest, memory: Memory, corrected: Memory, *, 
     else:
         words = _("Yours is stored beside memory %(id)d, which is no fact and stays. Delete it if it is wrong.")
     # The facts stand above this room: their page is reached by its name, never imported.
-    toast(request, words % {"id": corrected.pk}, reverse("facts:undo_correction", args=[memory.pk]))
+    toast(
+        request,
+        words % {"id": corrected.pk},
+        reverse("facts:undo_correction", args=[memory.pk]),
+    )
     return see_other(f"{reverse('memories:list')}?corrected={memory.pk}")
 
 
 @page(Act.MEMORY_WRITE, methods=("POST",))
 def count(request: PageRequest) -> HttpResponse:
     """Count characters and tokens while somebody types."""
-    return render_page(request, "memory_app/memories/_count.html", counted(MemoryForm(request.POST)))
+    return render_page(
+        request,
+        "memory_app/memories/_count.html",
+        counted(MemoryForm(request.POST)),
+    )
 
 
 @page(Act.MEMORY_WRITE, methods=("GET", "POST"))
 def edit(request: PageRequest, memory_id: int) -> HttpResponse:
     """Change what one typed oneself: on a page of its own, in its row, or on the page of the memory."""
-    memory = open_memory(owner=request.principal.owner, memory_id=memory_id, now=timezone.now())
+    memory = open_memory(
+        owner=request.principal.owner,
+        memory_id=memory_id,
+        now=timezone.now(),
+    )
     check_editable(request.principal, memory)
     if memory.deleted_at and request.method != "POST":
         return see_other("memories:one", memory.pk)
@@ -107,7 +143,12 @@ def edit(request: PageRequest, memory_id: int) -> HttpResponse:
             show_refusal(form, refusal)
         except (Conflict, NotFound):
             return show_conflict(request, memory.pk, form)
-    context = {"title": _("Edit memory %(id)d") % {"id": memory.pk}, "memory": memory, "form": form, "spec": MEMORIES}
+    context = {
+        "title": _("Edit memory %(id)d") % {"id": memory.pk},
+        "memory": memory,
+        "form": form,
+        "spec": MEMORIES,
+    }
     fragment = "_edit_row.html" if is_in_row(request) else "_edit_panel.html"
     return render_page(
         request,
@@ -133,7 +174,11 @@ def save(request: PageRequest, memory: Memory, form: EditForm) -> HttpResponse:
     elif edited.held_at:
         return show_held(request, edited)
     else:
-        toast(request, _("Saved as version %(version)d.") % {"version": edited.version}, undo_of_edit(edited))
+        toast(
+            request,
+            _("Saved as version %(version)d.") % {"version": edited.version},
+            undo_of_edit(edited),
+        )
     return answer_row(request, edited) if is_in_row(request) else see_other("memories:one", edited.pk)
 
 
@@ -152,10 +197,18 @@ def show_conflict(request: PageRequest, memory_id: int, form: EditForm) -> HttpR
 
     A memory that was deleted meanwhile takes no edit; its text can be kept as a new one.
     """
-    memory = open_memory(owner=request.principal.owner, memory_id=memory_id, now=timezone.now())
+    memory = open_memory(
+        owner=request.principal.owner,
+        memory_id=memory_id,
+        now=timezone.now(),
+    )
     said = form.cleaned_data | {"version": memory.version}
     base = find_version(memory, form.cleaned_data["version"])
-    clash = find_edit_conflict(base=base.content, mine=said["statement"], theirs=memory.content)
+    clash = find_edit_conflict(
+        base=base.content,
+        mine=said["statement"],
+        theirs=memory.content,
+    )
     both = {
         "statement": said["statement"] if clash.merged is None else clash.merged,
         "fact_type": memory.fact_type if said["fact_type"] == base.fact_type else said["fact_type"],
@@ -187,7 +240,10 @@ def show_conflict(request: PageRequest, memory_id: int, form: EditForm) -> HttpR
 def find_edit_conflict(*, base: str, mine: str, theirs: str) -> EditConflict:
     """Return how two edits of one text stand to each other."""
     return EditConflict(
-        base, word_diff(base, mine), word_diff(base, theirs), merge_texts(base=base, mine=mine, theirs=theirs)
+        base,
+        word_diff(base, mine),
+        word_diff(base, theirs),
+        merge_texts(base=base, mine=mine, theirs=theirs),
     )
 
 
@@ -198,16 +254,28 @@ def find_corrected(request: PageRequest) -> Memory | None:
     memory_id = parse_number(request.GET["corrects"])
     if memory_id is None:
         raise no_such_memory()
-    return open_memory(owner=request.principal.owner, memory_id=memory_id, now=timezone.now())
+    return open_memory(
+        owner=request.principal.owner,
+        memory_id=memory_id,
+        now=timezone.now(),
+    )
 
 
 def counted(form: MemoryForm, memory: Memory | None = None) -> dict[str, Any]:
     """Return length and cost of the text in a form, and why the guard would hold it; `memory` is what it changes."""
     text = str(form["statement"].value() or "").replace("\r\n", "\n").strip()
-    return {"chars": len(text), "tokens": estimate_tokens(text), "preview": preview_form(form, text, memory)}
+    return {
+        "chars": len(text),
+        "tokens": estimate_tokens(text),
+        "preview": preview_form(form, text, memory),
+    }
 
 
-def preview_form(form: MemoryForm, text: str, memory: Memory | None) -> GuardPreview | None:
+def preview_form(
+    form: MemoryForm,
+    text: str,
+    memory: Memory | None,
+) -> GuardPreview | None:
     """Return why the guard would hold what a form says."""
     guarded = guarded_text(
         content=text[:MAX_CONTENT_CHARS],
@@ -215,10 +283,18 @@ def preview_form(form: MemoryForm, text: str, memory: Memory | None) -> GuardPre
         tickers=[ticker.upper() for ticker in TickersField().to_python(form["tickers"].value())],
         metadata=memory.metadata if memory else None,
     )
-    return preview_text(guarded, kind=MEMORY_KIND, object_id=memory.pk if memory else None)
+    return preview_text(
+        guarded,
+        kind=MEMORY_KIND,
+        object_id=memory.pk if memory else None,
+    )
 
 
-def is_agreed(request: PageRequest, form: MemoryForm, memory: Memory | None = None) -> bool:
+def is_agreed(
+    request: PageRequest,
+    form: MemoryForm,
+    memory: Memory | None = None,
+) -> bool:
     """Say whether the text can be stored: the guard lets it in, or its writer agreed that it waits (trust P-02)."""
     preview = counted(form, memory)["preview"]
     if preview is None or request.POST.get("anyway") == preview.token:

@@ -37,8 +37,17 @@ Write one lesson of at most two sentences that says what to look at before the n
         max_age_hours=168,
         triggers=(Trigger.CRON, Trigger.ON_PRICE_FETCH),
         cron_expr="0 * * * *",
-        post_hoc_probes=(RefetchSource(tool="get_price", param_mapper="asset→symbol"), NewsSnapshot()),
+        post_hoc_probes=(
+            RefetchSource(tool="get_price", param_mapper="asset→symbol"),
+            NewsSnapshot(),
+        ),
     ),
 )
 
-SKILLS = (DomainSkill(id="market.spot.momentum", label=_("Spot momentum"), memory_roles=(MOMENTUM,)),)
+SKILLS = (
+    DomainSkill(
+        id="market.spot.momentum",
+        label=_("Spot momentum"),
+        memory_roles=(MOMENTUM,),
+    ),
+)

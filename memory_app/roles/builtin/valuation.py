@@ -70,4 +70,10 @@ Write one lesson of at most two sentences that says how to compare better next t
     ),
 )
 
-SKILLS = (DomainSkill(id="analysis.valuation", label=_("Valuation"), memory_roles=(TARGET_PRICE, PEER_COMP)),)
+SKILLS = (
+    DomainSkill(
+        id="analysis.valuation",
+        label=_("Valuation"),
+        memory_roles=(TARGET_PRICE, PEER_COMP),
+    ),
+)

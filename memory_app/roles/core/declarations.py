@@ -38,7 +38,10 @@ class PriceDelta:
 
     def __post_init__(self) -> None:
         require(self.window_hours > 0, "window_hours must be above 0")
-        require(self.tolerance_hours is None or self.tolerance_hours > 0, "tolerance_hours must be above 0")
+        require(
+            self.tolerance_hours is None or self.tolerance_hours > 0,
+            "tolerance_hours must be above 0",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +104,10 @@ class ReflectionPolicy:
         require(self.max_age_hours > self.min_age_hours, "max_age_hours must be above min_age_hours")
         window = self.outcome_probe.window_hours if isinstance(self.outcome_probe, PriceDelta) else 0
         require(self.min_age_hours >= window, "min_age_hours must not be below the window of the price")
-        require(Trigger.CRON not in self.triggers or is_cron(self.cron_expr), "cron_expr must be a cron expression")
+        require(
+            Trigger.CRON not in self.triggers or is_cron(self.cron_expr),
+            "cron_expr must be a cron expression",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +123,10 @@ class MemoryRole:
     def __post_init__(self) -> None:
         require(is_id(self.id), f"{self.id!r} is no role id: lower case words with dots between them")
         require(bool(self.label.strip()), f"the role {self.id} needs a label")
-        require(0 < len(self.failure_modes) <= MAX_FAILURE_MODES, f"the role {self.id} needs 1 to 12 failure modes")
+        require(
+            0 < len(self.failure_modes) <= MAX_FAILURE_MODES,
+            f"the role {self.id} needs 1 to 12 failure modes",
+        )
         prompt = self.reflection_prompt.strip()
         require(0 < len(prompt) <= MAX_PROMPT_CHARS, f"the role {self.id} needs a prompt of at most 4000 characters")
 

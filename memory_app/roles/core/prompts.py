@@ -93,7 +93,11 @@ class ClassifyDecision(BaseModel):
     classification: Annotated[Classification, Field(alias="class", description="One of the four classes.")]
     narrative: Annotated[
         str,
-        Field(min_length=1, max_length=MAX_NARRATIVE_CHARS, description="What happened and why this class."),
+        Field(
+            min_length=1,
+            max_length=MAX_NARRATIVE_CHARS,
+            description="What happened and why this class.",
+        ),
         AfterValidator(check_not_blank),
     ]
 
@@ -105,7 +109,11 @@ class DrawLesson(BaseModel):
 
     lesson: Annotated[
         str,
-        Field(min_length=1, max_length=MAX_LESSON_CHARS, description="One actionable lesson of one or two sentences."),
+        Field(
+            min_length=1,
+            max_length=MAX_LESSON_CHARS,
+            description="One actionable lesson of one or two sentences.",
+        ),
         AfterValidator(check_not_blank),
         AfterValidator(check_sentences),
     ]
@@ -151,7 +159,12 @@ def stage_one_content(case: Case) -> str:
 
 
 def stage_two_content(
-    case: Case, *, template: str, failure_modes: Iterable[str], classification: Classification, narrative: str
+    case: Case,
+    *,
+    template: str,
+    failure_modes: Iterable[str],
+    classification: Classification,
+    narrative: str,
 ) -> str:
     """Return what Stage 2 reads: the role's own template, filled, its failure modes and what Stage 1 found."""
     return "\n".join(
@@ -194,7 +207,10 @@ def fill_template(template: str, case: Case, classification: Classification) -> 
             return words
         return f"{open_fence(MEMORY_CONTEXT)}{fence_text(words)}{close_fence(MEMORY_CONTEXT)}"
 
-    return _PLACEHOLDER.sub(value_of, "\n".join(line.strip() for line in template.strip().splitlines()))
+    return _PLACEHOLDER.sub(
+        value_of,
+        "\n".join(line.strip() for line in template.strip().splitlines()),
+    )
 
 
 def block(lines: Iterable[str]) -> str:

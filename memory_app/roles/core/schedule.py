@@ -27,7 +27,11 @@ def skipped_before(policy: ReflectionPolicy, now: datetime) -> datetime:
     return now - timedelta(hours=policy.max_age_hours)
 
 
-def wait_for_outcome(decided_at: datetime, policy: ReflectionPolicy, now: datetime) -> timedelta:
+def wait_for_outcome(
+    decided_at: datetime,
+    policy: ReflectionPolicy,
+    now: datetime,
+) -> timedelta:
     """Return when to look again for an outcome that is not known: a quarter of the time that it is due already."""
     due_since = now - decided_at - timedelta(hours=policy.min_age_hours)
     return min(MAX_WAIT, max(MIN_WAIT, due_since / 4))
@@ -35,4 +39,7 @@ def wait_for_outcome(decided_at: datetime, policy: ReflectionPolicy, now: dateti
 
 def backoff(attempts: int) -> timedelta:
     """Return how long to leave an entry alone after so many answers that could not be used, at least one."""
-    return min(MAX_BACKOFF, FIRST_BACKOFF * (1 << min(max(attempts, 1) - 1, 10)))
+    return min(
+        MAX_BACKOFF,
+        FIRST_BACKOFF * (1 << min(max(attempts, 1) - 1, 10)),
+    )

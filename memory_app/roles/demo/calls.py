@@ -20,14 +20,30 @@ def store_calls(load: DemoLoad, entry: RoleMemory) -> None:
     """Store the calls that the reflection on an entry took, and name them in it."""
     length = len(entry.decision) + len(entry.narrative)
     if entry.classification:
-        entry.stage1_usage_id = store_call(load, entry, STAGE_ONE, FAST, Tokens(980 + length, 120 + length // 6))
+        entry.stage1_usage_id = store_call(
+            load,
+            entry,
+            STAGE_ONE,
+            FAST,
+            Tokens(980 + length, 120 + length // 6),
+        )
     if entry.lesson:
-        tokens = Tokens(1_240 + length, 60 + len(entry.lesson) // 4, cache_read=860)
+        tokens = Tokens(
+            1_240 + length,
+            60 + len(entry.lesson) // 4,
+            cache_read=860,
+        )
         entry.stage2_usage_id = store_call(load, entry, STAGE_TWO, MAIN, tokens)
     entry.save(update_fields=["stage1_usage_id", "stage2_usage_id"])
 
 
-def store_call(load: DemoLoad, entry: RoleMemory, task: str, model: str, tokens: Tokens) -> int:
+def store_call(
+    load: DemoLoad,
+    entry: RoleMemory,
+    task: str,
+    model: str,
+    tokens: Tokens,
+) -> int:
     """Store one call, add it to the windows of its day, and return its id."""
     assert entry.reflected_at is not None
     usage = LlmUsage.objects.create(
@@ -65,4 +81,9 @@ def remove_calls(load: DemoLoad) -> None:
             row = BudgetWindow.objects.get(category=window.category, window=window.name)
             add_spent(row, -usage.cost_usd, -1)
         usage.delete()
-    load.marked(BudgetWindow).filter(calls=0, spent_usd=0, cap_usd__isnull=True, warned_at__isnull=True).delete()
+    load.marked(BudgetWindow).filter(
+        calls=0,
+        spent_usd=0,
+        cap_usd__isnull=True,
+        warned_at__isnull=True,
+    ).delete()

@@ -77,10 +77,18 @@ class DecisionsPart(DemoPart[DemoDecision]):
     name, rows = "decisions", read_rows(DemoDecision, __package__, "decisions.toml")
 
     def acts(self, load: DemoLoad) -> Iterator[DemoAct]:
-        load = replace(load, now=load.now.replace(minute=0, second=0, microsecond=0))
+        load = replace(
+            load,
+            now=load.now.replace(minute=0, second=0, microsecond=0),
+        )
         for name in self.rows:
             owner = load.people[name]
-            prices = partial(store_prices, owner, now=load.now, every=1 if owner.is_default else 4)
+            prices = partial(
+                store_prices,
+                owner,
+                now=load.now,
+                every=1 if owner.is_default else 4,
+            )
             yield load.ago(PRICED_HOURS), prices
         yield from super().acts(load)
         yield load.now, partial(store_states, load)
@@ -94,7 +102,12 @@ class DecisionsPart(DemoPart[DemoDecision]):
         rescan_entries([entry], now=entry.created_at)
         store_calls(load, entry)
         if row.shadow:
-            written = {"outcome": entry.outcome, "pnl_pct": entry.pnl_pct, **ROLES["shadow"], "lesson": row.shadow}
+            written = {
+                "outcome": entry.outcome,
+                "pnl_pct": entry.pnl_pct,
+                **ROLES["shadow"],
+                "lesson": row.shadow,
+            }
             ShadowDecision.objects.create(
                 capability=ROLE_REFLECTION.name,
                 subject=subject_of(entry.pk),
@@ -125,7 +138,11 @@ class DecisionsPart(DemoPart[DemoDecision]):
 def build_entry(load: DemoLoad, owner: User, row: DemoDecision) -> RoleMemory:
     """Return the unsaved row of a decision, as it was when it was recorded."""
     named = {"asset": row.asset, "direction": row.direction} if row.asset else {}
-    inputs: dict[str, Any] = {**named, **row.inputs, **dict.fromkeys(row.missing_inputs)}
+    inputs: dict[str, Any] = {
+        **named,
+        **row.inputs,
+        **dict.fromkeys(row.missing_inputs),
+    }
     return RoleMemory(
         owner=owner,
         role_id=row.role,
@@ -156,7 +173,9 @@ def add_outcome(entry: RoleMemory, row: DemoDecision) -> None:
     hours, decided = declared.policy.outcome_probe.window_hours, row.decided_hours_ago or row.hours_ago
     before, after = price(row.asset, decided), price(row.asset, decided - hours)
     judged = judge_change(
-        change_pct(before, after), Direction(row.direction or ""), band_pct=settings.MINARA.noise_band_pct
+        change_pct(before, after),
+        Direction(row.direction or ""),
+        band_pct=settings.MINARA.noise_band_pct,
     )
     entry.outcome, entry.pnl_pct, entry.outcome_by = judged.outcome, judged.pnl_pct, "price_delta"
     entry.outcome_at = entry.decided_at + timedelta(hours=hours)
@@ -184,7 +203,12 @@ def list_evidence(entry: RoleMemory, headlines: tuple[str, ...]) -> Iterator[dic
     for moment, (amount, at) in (("decision", at_decision), ("outcome", at_outcome)):
         if amount and at:
             label, text = f"{entry.asset} at the {moment}", f"{amount} ({SOURCE})"
-            yield {"kind": "price", "label": label, "at": at.isoformat(), "text": text}
+            yield {
+                "kind": "price",
+                "label": label,
+                "at": at.isoformat(),
+                "text": text,
+            }
     seen_at = (entry.decided_at + timedelta(hours=6)).isoformat()
     for text in headlines:
         yield {"kind": "news", "label": "Headline", "at": seen_at, "text": text}

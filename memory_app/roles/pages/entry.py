@@ -85,7 +85,11 @@ def list_texts(values: Mapping[str, Any]) -> list[InputRow]:
     return [
         InputRow(str(name), value, is_plain=True)
         if isinstance(value, str)
-        else InputRow(str(name), json.dumps(value, ensure_ascii=False), is_plain=not isinstance(value, dict | list))
+        else InputRow(
+            str(name),
+            json.dumps(value, ensure_ascii=False),
+            is_plain=not isinstance(value, dict | list),
+        )
         for name, value in values.items()
     ]
 
@@ -95,7 +99,10 @@ def list_evidence(evidence: Any) -> list[EvidenceRow]:
     rows = [each for each in evidence if isinstance(each, dict)] if isinstance(evidence, list) else []
     return [
         EvidenceRow(
-            str(row.get("kind", "")), str(row.get("label", "")), moment_of(row.get("at")), str(row.get("text", ""))
+            str(row.get("kind", "")),
+            str(row.get("label", "")),
+            moment_of(row.get("at")),
+            str(row.get("text", "")),
         )
         for row in rows
     ]
@@ -117,14 +124,20 @@ def list_calls(entry: RoleMemory) -> list[CallRow]:
     for each in usage:
         is_second = "lesson" in each.task or "stage2" in each.task
         stage = _("Stage 2, the lesson") if is_second else _("Stage 1, the class")
-        calls.append(CallRow(each, _("%(stage)s, asked again") % {"stage": stage} if each.is_repair else stage))
+        calls.append(
+            CallRow(
+                each,
+                _("%(stage)s, asked again") % {"stage": stage} if each.is_repair else stage,
+            )
+        )
     return calls
 
 
 def shadow_of(entry: RoleMemory) -> ShadowDecision | None:
     """Return what the reflection would have written while it was in shadow. One query."""
     found: ShadowDecision | None = ShadowDecision.objects.filter(
-        capability=ROLE_REFLECTION.name, subject=subject_of(entry.pk)
+        capability=ROLE_REFLECTION.name,
+        subject=subject_of(entry.pk),
     ).first()
     return found
 
@@ -138,9 +151,16 @@ def probe_rows(entry: RoleMemory, role: MemoryRole | None) -> list[tuple[Text, T
     if isinstance(probe, PriceDelta):
         window = timedelta(hours=probe.window_hours)
         stated = None if probe.tolerance_hours is None else timedelta(hours=probe.tolerance_hours)
-        allowed = tolerance_of(window, group_of(entry.asset) if entry.asset else None, stated=stated)
+        allowed = tolerance_of(
+            window,
+            group_of(entry.asset) if entry.asset else None,
+            stated=stated,
+        )
         rows.append(
-            (_("Tolerance"), _("a price at most %(span)s old") % {"span": hours_label(allowed.total_seconds() / 3600)})
+            (
+                _("Tolerance"),
+                _("a price at most %(span)s old") % {"span": hours_label(allowed.total_seconds() / 3600)},
+            )
         )
     return rows
 
@@ -158,7 +178,11 @@ def is_undoable(entry: RoleMemory, now: datetime) -> bool:
     return entry.mark_effective_at is not None and entry.mark_effective_at > now
 
 
-def timeline_of(entry: RoleMemory, role: MemoryRole | None, now: datetime) -> Sequence[Moment]:
+def timeline_of(
+    entry: RoleMemory,
+    role: MemoryRole | None,
+    now: datetime,
+) -> Sequence[Moment]:
     """Return what happened with a decision, and while it waits what comes next, oldest first."""
     moments = [Moment(_("Decided"), entry.decided_at, "t-person")]
     if entry.is_backdated:
@@ -171,9 +195,22 @@ def timeline_of(entry: RoleMemory, role: MemoryRole | None, now: datetime) -> Se
         moments.append(Moment(_("Outcome known"), entry.outcome_at, tone, note))
     if entry.reflected_at:
         badge = CLASSES.get(entry.classification) if entry.classification else None  # type: ignore[call-overload]
-        moments.append(Moment(_("Reflected"), entry.reflected_at, "t-read", str(badge.word) if badge else ""))
+        moments.append(
+            Moment(
+                _("Reflected"),
+                entry.reflected_at,
+                "t-read",
+                str(badge.word) if badge else "",
+            )
+        )
     if entry.mark_effective_at:
-        moments.append(Moment(_("The marked outcome takes effect"), entry.mark_effective_at, "t-due"))
+        moments.append(
+            Moment(
+                _("The marked outcome takes effect"),
+                entry.mark_effective_at,
+                "t-due",
+            )
+        )
     elif entry.status == Status.PENDING and role is not None:
         if (ready := ready_at(entry, role)) > now:
             moments.append(Moment(_("May be judged"), ready, "t-due"))

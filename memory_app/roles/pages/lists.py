@@ -36,7 +36,12 @@ STATUS = Filter(
 )
 NARROWING = (
     symbol_filter("asset", gettext_lazy("Asset")),
-    choice("class", gettext_lazy("Class"), [(name.value, name.value) for name in CLASSES], lookup="classification"),
+    choice(
+        "class",
+        gettext_lazy("Class"),
+        [(name.value, name.value) for name in CLASSES],
+        lookup="classification",
+    ),
     Filter(
         "lesson",
         gettext_lazy("Lesson"),
@@ -47,7 +52,11 @@ NARROWING = (
     choice("outcome", gettext_lazy("Outcome"), OUTCOMES),
     *dates("decided_at", gettext_lazy("Decided after"), gettext_lazy("Decided before")),
 )
-OLDEST = Sort("oldest", gettext_lazy("oldest first"), Order("decided_at", descending=False))
+OLDEST = Sort(
+    "oldest",
+    gettext_lazy("oldest first"),
+    Order("decided_at", descending=False),
+)
 NEWEST = Sort("newest", gettext_lazy("newest first"), Order("decided_at"))
 ENTRIES = ListSpec(
     name="role-memory",
@@ -101,7 +110,10 @@ def role_filter(asked: Sequence[str]) -> Filter:
 def entry_tabs(owner: Owner) -> Mapping[str, Rows]:
     """Return the entries behind each tab."""
     entries = list_entries(owner=owner, include_held=True)
-    return {**{status.value: entries.filter(status=status) for status in Status}, ANY_STATUS: entries}
+    return {
+        **{status.value: entries.filter(status=status) for status in Status},
+        ANY_STATUS: entries,
+    }
 
 
 ENTRY_LIST = OwnedList(

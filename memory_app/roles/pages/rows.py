@@ -103,18 +103,44 @@ class EntryRow:
 
 
 def shape_entries(
-    entries: Sequence[RoleMemory], *, principal: Principal, now: datetime, read: Collection[int] = (), query: str = ""
+    entries: Sequence[RoleMemory],
+    *,
+    principal: Principal,
+    now: datetime,
+    read: Collection[int] = (),
+    query: str = "",
 ) -> list[EntryRow]:
     """Return entries as rows; `read` are those whose lessons the prompt carries. No query."""
-    return [shape_entry(each, principal=principal, now=now, is_read=each.pk in read, query=query) for each in entries]
+    return [
+        shape_entry(
+            each,
+            principal=principal,
+            now=now,
+            is_read=each.pk in read,
+            query=query,
+        )
+        for each in entries
+    ]
 
 
 def shape_entry(
-    entry: RoleMemory, *, principal: Principal, now: datetime, is_read: bool = False, query: str = ""
+    entry: RoleMemory,
+    *,
+    principal: Principal,
+    now: datetime,
+    is_read: bool = False,
+    query: str = "",
 ) -> EntryRow:
     """Return one entry as a row."""
     declared = registry().find(entry.role_id)
     role = declared.role if declared else None
     is_own = entry.owner_id == principal.owner.pk
     shown = masked_for(principal.owner, entry)
-    return EntryRow(shown, role, is_own, why_no_lesson(entry, role, now), is_read, query)
+    return EntryRow(
+        shown,
+        role,
+        is_own,
+        why_no_lesson(entry, role, now),
+        is_read,
+        query,
+    )

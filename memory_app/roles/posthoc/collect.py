@@ -31,7 +31,9 @@ class EvidenceSubject:
 
 
 def collect_evidence(
-    decision: EvidenceSubject, probes: Iterable[PostHocProbe], context: EvidenceContext
+    decision: EvidenceSubject,
+    probes: Iterable[PostHocProbe],
+    context: EvidenceContext,
 ) -> tuple[EvidenceItem, ...]:
     """Return what the role's sources say, in their order, bounded. A source that fails leaves a note in its place."""
     found: list[EvidenceItem] = []
@@ -40,7 +42,11 @@ def collect_evidence(
     return tuple(bounded(item) for item in found[:MAX_ITEMS])
 
 
-def call_source(decision: EvidenceSubject, probe: PostHocProbe, context: EvidenceContext) -> Iterable[EvidenceItem]:
+def call_source(
+    decision: EvidenceSubject,
+    probe: PostHocProbe,
+    context: EvidenceContext,
+) -> Iterable[EvidenceItem]:
     """Return what one source says, or a note that it failed."""
     name = probe.tool if isinstance(probe, RefetchSource) else EVENTS[type(probe)]
     try:
@@ -49,11 +55,20 @@ def call_source(decision: EvidenceSubject, probe: PostHocProbe, context: Evidenc
         return collect_events(probe, decision, context)
     except Exception as error:  # noqa: BLE001 - the boundary: whatever a source raises, the reflection goes on
         kind = type(error).__name__
-        log.warning("evidence_source_failed", source=name, entry_id=decision.entry_id, error=kind)
+        log.warning(
+            "evidence_source_failed",
+            source=name,
+            entry_id=decision.entry_id,
+            error=kind,
+        )
         return [EvidenceItem(NOTE, name, f"this source failed ({kind}); what it knows is missing here")]
 
 
-def refetch(probe: RefetchSource, decision: EvidenceSubject, context: EvidenceContext) -> list[EvidenceItem]:
+def refetch(
+    probe: RefetchSource,
+    decision: EvidenceSubject,
+    context: EvidenceContext,
+) -> list[EvidenceItem]:
     """Run a tool again while the database refuses writes. Raises LookupError for an unknown one, and what it raises."""
     source = find_source(probe.tool)
     if source is None:
@@ -64,11 +79,18 @@ def refetch(probe: RefetchSource, decision: EvidenceSubject, context: EvidenceCo
 
 
 def collect_events(
-    probe: NewsSnapshot | OnchainSnapshot, decision: EvidenceSubject, context: EvidenceContext
+    probe: NewsSnapshot | OnchainSnapshot,
+    decision: EvidenceSubject,
+    context: EvidenceContext,
 ) -> list[EvidenceItem]:
     """Return what happened to the asset that an input names; what is no symbol reaches no endpoint."""
     kind, field = EVENTS[type(probe)], probe.asset_field
     asset = find_asset(decision.inputs, field) or decision.asset
     if not asset:
         return [EvidenceItem(NOTE, field, "not looked at: the decision names no asset")]
-    return read_events(kind, asset, since=context.decided_at, until=min(context.outcome_at, context.now))
+    return read_events(
+        kind,
+        asset,
+        since=context.decided_at,
+        until=min(context.outcome_at, context.now),
+    )

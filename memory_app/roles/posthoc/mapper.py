@@ -20,7 +20,11 @@ def parse_mapper(text: str) -> list[tuple[str, str]]:
     return [(match[1], match[2]) for match in found if match]
 
 
-def map_parameters(text: str, inputs: Mapping[str, Any], parameters: Sequence[str]) -> dict[str, str]:
+def map_parameters(
+    text: str,
+    inputs: Mapping[str, Any],
+    parameters: Sequence[str],
+) -> dict[str, str]:
     """Return what a tool is given: the mapped inputs, or without a mapper those that are named like its parameters.
 
     Only scalars are handed on, cut to a bound. Raises ValueError for a mapper that cannot be read or that names a

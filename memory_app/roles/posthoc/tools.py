@@ -26,21 +26,44 @@ def get_price(context: EvidenceContext, *, symbol: str) -> Iterator[EvidenceItem
     if name is None:
         yield EvidenceItem("note", "get_price", f"{symbol} names nothing that has a price.")
         return
-    moments = (("at the decision", context.decided_at), ("at the outcome", context.outcome_at))
+    moments = (
+        ("at the decision", context.decided_at),
+        ("at the outcome", context.outcome_at),
+    )
     asked = [at for _label, at in moments]
-    quotes = find_prices(name, moments=asked, owner_id=context.owner.pk, tolerance=OLDEST_PRICE)
+    quotes = find_prices(
+        name,
+        moments=asked,
+        owner_id=context.owner.pk,
+        tolerance=OLDEST_PRICE,
+    )
     for (label, _at), quote in zip(moments, quotes, strict=True):
         if quote is None:
             yield EvidenceItem("price", f"{name} {label}", "no price is known")
         else:
-            yield EvidenceItem("price", f"{name} {label}", f"{plain(quote.price)} ({quote.source})", quote.at)
+            yield EvidenceItem(
+                "price",
+                f"{name} {label}",
+                f"{plain(quote.price)} ({quote.source})",
+                quote.at,
+            )
 
 
 def memory_search(context: EvidenceContext, *, query: str) -> Iterator[EvidenceItem]:
     """Yield what a search would have found when the decision was made."""
-    found = search_memories(owner=context.owner, query=query, limit=MAX_MEMORIES, as_of=context.decided_at)
+    found = search_memories(
+        owner=context.owner,
+        query=query,
+        limit=MAX_MEMORIES,
+        as_of=context.decided_at,
+    )
     for hit in found.hits:
-        yield EvidenceItem("memory", f"{hit.category}, known at the decision", hit.content, hit.updated_at)
+        yield EvidenceItem(
+            "memory",
+            f"{hit.category}, known at the decision",
+            hit.content,
+            hit.updated_at,
+        )
     if not found.hits:
         yield EvidenceItem("note", "memory_search", f"nothing was known about: {query}")
 
@@ -51,7 +74,12 @@ def memory_read(context: EvidenceContext, *, category: str = "") -> Iterator[Evi
     if category:
         rows = rows.filter(category=Category(category))
     for row in newest_accepted(rows, MAX_MEMORIES):
-        yield EvidenceItem("memory", f"{row.category}, known at the decision", row.content, row.updated_at)
+        yield EvidenceItem(
+            "memory",
+            f"{row.category}, known at the decision",
+            row.content,
+            row.updated_at,
+        )
 
 
 def plain(price: Decimal) -> str:

@@ -17,7 +17,12 @@ __all__ = ["CheckInputs", "ProbeFailed", "ProbeResult", "find_outcome", "registe
 log = structlog.get_logger()
 
 
-def find_outcome(entry: RoleMemory, declared: DeclaredRole, *, now: datetime) -> ProbeResult | SkipReason | None:
+def find_outcome(
+    entry: RoleMemory,
+    declared: DeclaredRole,
+    *,
+    now: datetime,
+) -> ProbeResult | SkipReason | None:
     """Ask the role's probe what came of a decision.
 
     None: not known yet; of a manual role always, because `mark_outcome` fills its columns. A SkipReason: it will
@@ -32,5 +37,10 @@ def find_outcome(entry: RoleMemory, declared: DeclaredRole, *, now: datetime) ->
         return custom_probes()[probe.probe_id].ask(entry, now)
     except Exception as error:
         kind = type(error).__name__
-        log.warning("role_probe_failed", probe=probe.probe_id, entry_id=entry.pk, error=kind)
+        log.warning(
+            "role_probe_failed",
+            probe=probe.probe_id,
+            entry_id=entry.pk,
+            error=kind,
+        )
         raise ProbeFailed(_("The probe %(id)s failed: %(error)s") % {"id": probe.probe_id, "error": kind}) from error

@@ -17,11 +17,25 @@ from minara_site.kernel.market.outcome import WAIT_FOR_PRICE, Direction, Outcome
 BY = "price_delta"
 
 
-def find_price_delta(entry: RoleMemory, probe: PriceDelta, *, now: datetime) -> ProbeResult | SkipReason | None:
+def find_price_delta(
+    entry: RoleMemory,
+    probe: PriceDelta,
+    *,
+    now: datetime,
+) -> ProbeResult | SkipReason | None:
     """Return what the price says, None while it cannot be said, NO_PRICE when none came for a week after the window."""
-    window = OutcomeWindow(entry.decided_at, entry.decided_at + timedelta(hours=probe.window_hours))
+    window = OutcomeWindow(
+        entry.decided_at,
+        entry.decided_at + timedelta(hours=probe.window_hours),
+    )
     stated = None if probe.tolerance_hours is None else timedelta(hours=probe.tolerance_hours)
-    move = find_move(entry.asset, window, owner_id=entry.owner_id, stated=stated, now=now)
+    move = find_move(
+        entry.asset,
+        window,
+        owner_id=entry.owner_id,
+        stated=stated,
+        now=now,
+    )
     if move is None:
         return SkipReason.NO_PRICE if now > window.ends_at + WAIT_FOR_PRICE else None
     judgement = judge_change(

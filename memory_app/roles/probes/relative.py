@@ -55,12 +55,24 @@ def relative_performance(entry: RoleMemory, now: datetime) -> ProbeResult | Skip
     """
     window = OutcomeWindow(entry.decided_at, entry.decided_at + WINDOW)
     symbols = (entry.asset, *read_peers(entry.inputs))
-    found = [find_move(symbol, window, owner_id=entry.owner_id, now=now) for symbol in symbols]
+    found = [
+        find_move(
+            symbol,
+            window,
+            owner_id=entry.owner_id,
+            now=now,
+        )
+        for symbol in symbols
+    ]
     moves = [move for move in found if move is not None]
     if len(moves) < len(symbols):
         return SkipReason.NO_PRICE if now > window.ends_at + WAIT_FOR_PRICE else None
     own, *others = [change_pct(move.before.price, move.after.price) for move in moves]
-    judgement = judge_change(own - mean_of(others), Direction(entry.direction), band_pct=settings.MINARA.noise_band_pct)
+    judgement = judge_change(
+        own - mean_of(others),
+        Direction(entry.direction),
+        band_pct=settings.MINARA.noise_band_pct,
+    )
     return ProbeResult(
         judgement.outcome,
         at=window.ends_at,

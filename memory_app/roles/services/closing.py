@@ -67,7 +67,12 @@ def close_reflected(run: Sweeping, entry: RoleMemory) -> Ended:
     return write_last(run, entry, (*OUTCOME, *STAGE_ONE, *STAGE_TWO), ended)
 
 
-def write_last(run: Sweeping, entry: RoleMemory, names: Sequence[str], ended: Ended) -> Ended:
+def write_last(
+    run: Sweeping,
+    entry: RoleMemory,
+    names: Sequence[str],
+    ended: Ended,
+) -> Ended:
     """Write what closes an entry, with its hold. Raises LeaseLost."""
     now = run.clock.read()
     verdict = guard.judge(entry.guarded_lesson)
@@ -117,10 +122,19 @@ def publish_closed(run: Sweeping) -> None:
     """Say which entries were closed since the last time, by owner."""
     changed, run.changed = run.changed, defaultdict(list)
     for owner_id, entry_ids in changed.items():
-        send_after_commit(role_memory_changed, owner_id=owner_id, entry_ids=tuple(entry_ids))
+        send_after_commit(
+            role_memory_changed,
+            owner_id=owner_id,
+            entry_ids=tuple(entry_ids),
+        )
 
 
-def skip_old(declared: DeclaredRole, *, owner_id: int | None = None, now: datetime) -> int:
+def skip_old(
+    declared: DeclaredRole,
+    *,
+    owner_id: int | None = None,
+    now: datetime,
+) -> int:
     """Mark what is too old as skipped, and why: for some of it no price ever came. Return how many."""
     old = too_old_of(declared, owner_id=owner_id, now=now)
     unpriced = old.filter(outcome__isnull=True, last_error=SkipReason.NO_PRICE)
@@ -137,7 +151,11 @@ def skip(rows: RoleMemoryQuerySet, reason: SkipReason) -> int:
 
 def skip_one(run: Sweeping, entry: RoleMemory, reason: SkipReason) -> Ended:
     """Mark an entry whose outcome will never be known."""
-    if open_entry(run, entry).update(status=Status.SKIPPED, skip_reason=reason, next_try_at=None):
+    if open_entry(run, entry).update(
+        status=Status.SKIPPED,
+        skip_reason=reason,
+        next_try_at=None,
+    ):
         return Ended.SKIPPED
     check_still_ours(run)
     return Ended.CHANGED
@@ -163,5 +181,9 @@ def note_failure(run: Sweeping, entry: RoleMemory, error: str) -> Ended:
     """Keep why an answer could not be used; the entry waits, longer each time, and is never guessed (R-05)."""
     attempts = entry.attempts + 1
     next_try_at: datetime = run.clock.read() + backoff(attempts)
-    open_entry(run, entry).update(attempts=attempts, next_try_at=next_try_at, last_error=error[:MAX_ERROR_CHARS])
+    open_entry(run, entry).update(
+        attempts=attempts,
+        next_try_at=next_try_at,
+        last_error=error[:MAX_ERROR_CHARS],
+    )
     return Ended.FAILED

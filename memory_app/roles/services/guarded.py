@@ -46,7 +46,12 @@ def rescan_entries(rows: Sequence[RoleMemory], *, now: datetime) -> dict[str, li
     return refused
 
 
-def hold_refused(rows: Sequence[RoleMemory], guarded: Guarded, *, now: datetime) -> list[RoleMemory]:
+def hold_refused(
+    rows: Sequence[RoleMemory],
+    guarded: Guarded,
+    *,
+    now: datetime,
+) -> list[RoleMemory]:
     """Hold what today's rules refuse of this text of the entries; return those that now wait."""
     texts = {row.pk: guarded.text(row) for row in rows if getattr(row, guarded.column) is None}
     verdicts = judge_stored(guarded.kind, texts)

@@ -49,7 +49,12 @@ class Mark:
     def of(cls, entry: RoleMemory) -> Self:
         """Return the mark that an entry keeps; call it only while it keeps one."""
         kept: dict[str, Any] = entry.mark or {}
-        return cls(Outcome(kept["outcome"]), kept["pnl_pct"], kept["note"], kept["actor"])
+        return cls(
+            Outcome(kept["outcome"]),
+            kept["pnl_pct"],
+            kept["note"],
+            kept["actor"],
+        )
 
 
 def set_outcome(entry: RoleMemory, result: ProbeResult) -> None:
@@ -80,21 +85,37 @@ def mark_outcome(
     if pnl_pct is not None and not (math.isfinite(pnl_pct) and abs(pnl_pct) <= MAX_PCT):
         problem = _("Give pnl_pct in percent, such as -3.5.")
         raise Invalid(problem, errors=(FieldError("pnl_pct", problem),))
-    mark = Mark(Outcome.RIGHT if correct else Outcome.WRONG, pnl_pct, clean_note(note), actor)
+    mark = Mark(
+        Outcome.RIGHT if correct else Outcome.WRONG,
+        pnl_pct,
+        clean_note(note),
+        actor,
+    )
     with transaction.atomic():
         entry = get_entry(owner=owner, entry_id=entry_id, lock=True)
         check_markable(entry)
         if undo_for:
             entry.mark, entry.mark_effective_at = asdict(mark), now + undo_for
             entry.save(update_fields=["mark", "mark_effective_at"])
-            request_run_later(START, not_before=now + undo_for, now=now, requested_by=actor)
+            request_run_later(
+                START,
+                not_before=now + undo_for,
+                now=now,
+                requested_by=actor,
+            )
         else:
             set_marked_outcome(entry, mark, at=now)
         audit_mark("role_outcome_marked", entry, mark, actor=actor, now=now)
     return entry
 
 
-def undo_mark(*, owner: Owner, entry_id: int, actor: str, now: datetime) -> RoleMemory:
+def undo_mark(
+    *,
+    owner: Owner,
+    entry_id: int,
+    actor: str,
+    now: datetime,
+) -> RoleMemory:
     """Take a mark back that has not taken effect. Raises NotFound, and Conflict once its time is over."""
     with transaction.atomic():
         entry = get_entry(owner=owner, entry_id=entry_id, lock=True)
@@ -140,19 +161,33 @@ def request_next_application(*, now: datetime) -> None:
 
 def set_marked_outcome(entry: RoleMemory, mark: Mark, *, at: datetime) -> None:
     """Store a mark as the outcome: a right one closes the entry, a wrong one waits for its reflection."""
-    set_outcome(entry, ProbeResult(mark.outcome, at=at, pnl_pct=mark.pnl_pct, by=mark.actor))
+    set_outcome(
+        entry,
+        ProbeResult(mark.outcome, at=at, pnl_pct=mark.pnl_pct, by=mark.actor),
+    )
     entry.outcome_note, entry.mark, entry.mark_effective_at = mark.note, None, None
     is_right = entry.outcome == Outcome.RIGHT
     if is_right:
         entry.status, entry.reflected_at = Status.REFLECTED, at  # nothing is to be learned from it
     entry.save()
-    send_after_commit(role_memory_changed, owner_id=entry.owner_id, entry_ids=(entry.pk,))
+    send_after_commit(
+        role_memory_changed,
+        owner_id=entry.owner_id,
+        entry_ids=(entry.pk,),
+    )
     declared = registry().find(entry.role_id)
     if declared and not is_right:
         request_due_sweeps([declared], Trigger.ON_NEW_WRITE)
 
 
-def audit_mark(tool_call: str, entry: RoleMemory, mark: Mark, *, actor: str, now: datetime) -> None:
+def audit_mark(
+    tool_call: str,
+    entry: RoleMemory,
+    mark: Mark,
+    *,
+    actor: str,
+    now: datetime,
+) -> None:
     """Leave a row of what was done with a mark."""
     record_audit(
         now=now,
@@ -160,7 +195,11 @@ def audit_mark(tool_call: str, entry: RoleMemory, mark: Mark, *, actor: str, now
         tool_call=tool_call,
         owner_id=entry.owner_id,
         reasoning=mark.note,
-        details={"id": entry.pk, "role": entry.role_id, "outcome": mark.outcome.value},
+        details={
+            "id": entry.pk,
+            "role": entry.role_id,
+            "outcome": mark.outcome.value,
+        },
     )
 
 

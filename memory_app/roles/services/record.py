@@ -50,13 +50,27 @@ class DecisionDraft:
 
 
 def record_decision(
-    *, owner_id: int, draft: DecisionDraft, actor: str, origin: str, is_replay: bool, now: datetime, reasoning: str = ""
+    *,
+    owner_id: int,
+    draft: DecisionDraft,
+    actor: str,
+    origin: str,
+    is_replay: bool,
+    now: datetime,
+    reasoning: str = "",
 ) -> RoleMemory:
     """Store one decision of a declared role; one that the guard refuses is held.
 
     `is_replay` says that an operator recorded it, so that an earlier `decided_at` counts. Raises Invalid.
     """
-    entry = build_entry(owner_id=owner_id, draft=draft, actor=actor, origin=origin, is_replay=is_replay, now=now)
+    entry = build_entry(
+        owner_id=owner_id,
+        draft=draft,
+        actor=actor,
+        origin=origin,
+        is_replay=is_replay,
+        now=now,
+    )
     verdict = guard.judge(entry.guarded_text)
     entry.rules_version = verdict.rules_version
     entry.held_at = now if verdict.is_held else None
@@ -91,11 +105,21 @@ def record_decision(
 
 
 def build_entry(
-    *, owner_id: int, draft: DecisionDraft, actor: str, origin: str, is_replay: bool, now: datetime
+    *,
+    owner_id: int,
+    draft: DecisionDraft,
+    actor: str,
+    origin: str,
+    is_replay: bool,
+    now: datetime,
 ) -> RoleMemory:
     """Return the unsaved row of a draft, every field cleaned. Raises Invalid."""
     declared = read_role(draft.role_id)
-    decision = clean_text(draft.decision, field="decision", max_chars=MAX_DECISION_CHARS)
+    decision = clean_text(
+        draft.decision,
+        field="decision",
+        max_chars=MAX_DECISION_CHARS,
+    )
     problem = inputs_problem(draft.inputs)
     if problem:
         sentence = PROBLEMS[problem] % {"depth": MAX_DEPTH, "chars": MAX_CHARS}
@@ -126,7 +150,11 @@ def read_role(role_id: str) -> DeclaredRole:
     if declared is None:
         known = ", ".join(each.id for each in registry().all())
         problem = _("No skill declares this role. Known are: %(known)s.") % {"known": known}
-        raise Invalid(problem, code="unknown_role", errors=(FieldError("role_id", problem),))
+        raise Invalid(
+            problem,
+            code="unknown_role",
+            errors=(FieldError("role_id", problem),),
+        )
     return declared
 
 
@@ -168,5 +196,10 @@ def wrong_moment(problem: str) -> Invalid:
 
 def content_hash(role_id: str, inputs: Mapping[str, Any], decision: str) -> str:
     """Return the SHA-256 of what was decided from what, as 64 hex digits."""
-    based_on = json.dumps(inputs, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    based_on = json.dumps(
+        inputs,
+        sort_keys=True,
+        ensure_ascii=False,
+        separators=(",", ":"),
+    )
     return hashlib.sha256(f"{role_id}\0{based_on}\0{decision}".encode()).hexdigest()

@@ -68,11 +68,26 @@ def reflect_role(
             count_drop(role_id)
             return Sweep(SweepResult.DROPPED, {})
         budget = TimeBudget.start(TIME_BUDGET_SECONDS) if claim else TimeBudget()
-        run = Sweeping(declared, trigger, owner_id, mode, lease, Clock(now), is_rest, budget)
+        run = Sweeping(
+            declared,
+            trigger,
+            owner_id,
+            mode,
+            lease,
+            Clock(now),
+            is_rest,
+            budget,
+        )
         ended = sweep_noted(run, claim)
     if ended.result is SweepResult.CONTINUED:
         continue_later(run)
-    log.info("role_reflected", role=role_id, trigger=trigger.value, result=ended.result.value, **ended.counts)
+    log.info(
+        "role_reflected",
+        role=role_id,
+        trigger=trigger.value,
+        result=ended.result.value,
+        **ended.counts,
+    )
     return ended
 
 
@@ -92,8 +107,18 @@ def lease_name(role_id: str) -> str:
 def continue_later(run: Sweeping) -> None:
     """Ask for a run of what is left. The lease is free again by now, so that it will not be dropped."""
     owner = {} if run.owner_id is None else {"owner_id": run.owner_id}
-    arguments = {"role_id": run.declared.id, "trigger": run.trigger.value, "is_rest": True, **owner}
-    request_run(REFLECT, arguments, now=run.clock.read(), requested_by=f"job:{REFLECT}")
+    arguments = {
+        "role_id": run.declared.id,
+        "trigger": run.trigger.value,
+        "is_rest": True,
+        **owner,
+    }
+    request_run(
+        REFLECT,
+        arguments,
+        now=run.clock.read(),
+        requested_by=f"job:{REFLECT}",
+    )
 
 
 def count_drop(role_id: str) -> None:
@@ -111,9 +136,20 @@ def sweep_noted(run: Sweeping, claim: Claim | None) -> Sweep:
     try:
         ended = sweep(run, claim)
     except LeaseLost:
-        ended = Sweep(SweepResult.LOST, run.end().counts, _("Another sweep has taken this one's place."))
+        ended = Sweep(
+            SweepResult.LOST,
+            run.end().counts,
+            _("Another sweep has taken this one's place."),
+        )
     except Cancelled:
-        note_end(run, Sweep(SweepResult.STOPPED, run.end().counts, _("A person stopped the run.")))
+        note_end(
+            run,
+            Sweep(
+                SweepResult.STOPPED,
+                run.end().counts,
+                _("A person stopped the run."),
+            ),
+        )
         raise
     finally:
         closing.publish_closed(run)
@@ -142,7 +178,11 @@ def note_end(run: Sweeping, ended: Sweep) -> None:
 def sweep(run: Sweeping, claim: Claim | None) -> Sweep:
     """Go over everything that is due once, oldest first. Raises LeaseLost, and what `report_progress` raises."""
     if not run.is_shadow:
-        run.counts[Ended.SKIPPED] += closing.skip_old(run.declared, owner_id=run.owner_id, now=run.clock.now)
+        run.counts[Ended.SKIPPED] += closing.skip_old(
+            run.declared,
+            owner_id=run.owner_id,
+            now=run.clock.now,
+        )
     done, total, told = 0, due_in(run).count(), time.monotonic()
     report_progress(claim, 0, total)
     for rows in slices(run):
@@ -169,7 +209,12 @@ def sweep(run: Sweeping, claim: Claim | None) -> Sweep:
 def due_in(run: Sweeping) -> RoleMemoryQuerySet:
     """Return what the sweep looks at; of a rest what no run put off."""
     trigger = Trigger.CRON if run.is_rest else run.trigger
-    return due_of(run.declared, trigger=trigger, owner_id=run.owner_id, now=run.clock.now)
+    return due_of(
+        run.declared,
+        trigger=trigger,
+        owner_id=run.owner_id,
+        now=run.clock.now,
+    )
 
 
 def slices(run: Sweeping) -> Iterator[list[RoleMemory]]:
@@ -216,7 +261,11 @@ def reflect(run: Sweeping, entry: RoleMemory) -> Ended:
         log.warning("role_answer_invalid", entry_id=entry.pk)
         return closing.note_failure(run, entry, error.detail)
     except MinaraError as error:
-        log.warning("role_reflection_stopped", entry_id=entry.pk, code=error.problem_code)
+        log.warning(
+            "role_reflection_stopped",
+            entry_id=entry.pk,
+            code=error.problem_code,
+        )
         run.stopped = error.detail
         return Ended.LEFT
 

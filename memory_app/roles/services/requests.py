@@ -36,7 +36,13 @@ class Estimate:
     is_measured: bool
 
 
-def request_reflection(*, role_id: str, owner_id: int | None, actor: str, now: datetime) -> JobRun:
+def request_reflection(
+    *,
+    role_id: str,
+    owner_id: int | None,
+    actor: str,
+    now: datetime,
+) -> JobRun:
     """Ask for a sweep over what is due of a role, of one owner or with None of all; return its run.
 
     Raises NotFound for a role that no skill declares, and Throttled. Call it outside a transaction.
@@ -49,11 +55,22 @@ def request_reflection(*, role_id: str, owner_id: int | None, actor: str, now: d
     with transaction.atomic():
         run = request_run(REFLECT, arguments, now=now, requested_by=actor)
         details = {"role": declared.id, "run": run.pk}
-        record_audit(now=now, actor=actor, tool_call="reflection_requested", owner_id=owner_id, details=details)
+        record_audit(
+            now=now,
+            actor=actor,
+            tool_call="reflection_requested",
+            owner_id=owner_id,
+            details=details,
+        )
     return run
 
 
-def estimate_reflection(role_id: str, owner_id: int | None = None, *, now: datetime) -> Estimate:
+def estimate_reflection(
+    role_id: str,
+    owner_id: int | None = None,
+    *,
+    now: datetime,
+) -> Estimate:
     """Return what a reflection by hand would look at and may cost. Raises NotFound."""
     declared = get_role(role_id)
     due = due_of(declared, trigger=Trigger.MANUAL, owner_id=owner_id, now=now)
@@ -66,18 +83,37 @@ def estimate_reflection(role_id: str, owner_id: int | None = None, *, now: datet
         if costs := list(calls.values_list("cost_usd", flat=True)[:NEWEST_CALLS]):
             means.append(sum(costs, start=Decimal(0)) / len(costs))
     if len(means) == len(tasks):
-        return Estimate(waiting, waiting * sum(means, start=Decimal(0)), is_measured=True)
+        return Estimate(
+            waiting,
+            waiting * sum(means, start=Decimal(0)),
+            is_measured=True,
+        )
     entry: RoleMemory = due.select_related("owner").order_by("decided_at", "pk")[0]
     worst = worst_of(declared, entry, now=now)
-    return Estimate(waiting, None if worst is None else waiting * worst, is_measured=False)
+    return Estimate(
+        waiting,
+        None if worst is None else waiting * worst,
+        is_measured=False,
+    )
 
 
-def worst_of(declared: DeclaredRole, entry: RoleMemory, *, now: datetime) -> Decimal | None:
+def worst_of(
+    declared: DeclaredRole,
+    entry: RoleMemory,
+    *,
+    now: datetime,
+) -> Decimal | None:
     """Return the most that both stages of an entry may cost without evidence, None when no price is known."""
     entry.outcome = entry.outcome or Outcome.WRONG
     case = stages.case_of(entry, declared, (), now=now)
     first = stages.stage_one_question(entry, case)
-    second = stages.stage_two_question(entry, declared, case, Classification.LOGIC_ERROR, "")
+    second = stages.stage_two_question(
+        entry,
+        declared,
+        case,
+        Classification.LOGIC_ERROR,
+        "",
+    )
     try:
         return worst_cost(first) + worst_cost(second)
     except UnknownModelPrice:

@@ -45,16 +45,32 @@ class Reply:
     cost_usd: Decimal
 
 
-def gather(entry: RoleMemory, declared: DeclaredRole, *, now: datetime) -> tuple[EvidenceItem, ...]:
+def gather(
+    entry: RoleMemory,
+    declared: DeclaredRole,
+    *,
+    now: datetime,
+) -> tuple[EvidenceItem, ...]:
     """Return the evidence of an entry whose outcome is known: what is stored, else what its sources say now."""
     if entry.evidence is not None:
         return tuple(EvidenceItem.from_json(item) for item in entry.evidence)
-    context = EvidenceContext(entry.owner, entry.decided_at, known_at(entry, now), now)
+    context = EvidenceContext(
+        entry.owner,
+        entry.decided_at,
+        known_at(entry, now),
+        now,
+    )
     decision = EvidenceSubject(entry.pk, entry.asset, entry.inputs)
     return collect_evidence(decision, declared.policy.post_hoc_probes, context)
 
 
-def case_of(entry: RoleMemory, declared: DeclaredRole, evidence: tuple[EvidenceItem, ...], *, now: datetime) -> Case:
+def case_of(
+    entry: RoleMemory,
+    declared: DeclaredRole,
+    evidence: tuple[EvidenceItem, ...],
+    *,
+    now: datetime,
+) -> Case:
     """Return an entry as the stages read it."""
     probe = declared.policy.outcome_probe
     return Case(
@@ -83,7 +99,11 @@ def classify(entry: RoleMemory, case: Case) -> tuple[Classification, Reply]:
 
 
 def draw_lesson(
-    entry: RoleMemory, declared: DeclaredRole, case: Case, classification: Classification, narrative: str
+    entry: RoleMemory,
+    declared: DeclaredRole,
+    case: Case,
+    classification: Classification,
+    narrative: str,
 ) -> Reply:
     """Ask Stage 2 what is to be learned. Raises what the gateway raises, and ValueError for an untrainable class."""
     if not classification.is_trainable:
@@ -108,7 +128,11 @@ def stage_one_question(entry: RoleMemory, case: Case) -> Question[ClassifyDecisi
 
 
 def stage_two_question(
-    entry: RoleMemory, declared: DeclaredRole, case: Case, classification: Classification, narrative: str
+    entry: RoleMemory,
+    declared: DeclaredRole,
+    case: Case,
+    classification: Classification,
+    narrative: str,
 ) -> Question[DrawLesson]:
     """Return what Stage 2 is asked."""
     content = stage_two_content(

@@ -75,4 +75,8 @@ class Sweeping:
         """Return what the sweep did."""
         whole = SweepResult.CONTINUED if is_continued else SweepResult.DONE
         result = SweepResult.STOPPED if self.stopped else whole
-        return Sweep(result, {each.value: self.counts[each] for each in Ended if self.counts[each]}, self.stopped)
+        return Sweep(
+            result,
+            {each.value: self.counts[each] for each in Ended if self.counts[each]},
+            self.stopped,
+        )

@@ -45,7 +45,9 @@ def on_decisions(entry_ids: Collection[int], **event: Any) -> None:
     """Receive `role_memory:changed`: a decision that waits makes its role look at everything that is due."""
     declared = declaring(Trigger.ON_NEW_WRITE)
     waiting = RoleMemory.objects.filter(
-        pk__in=list(entry_ids)[:MAX_LOOKED_AT], role_id__in=declared, status=Status.PENDING
+        pk__in=list(entry_ids)[:MAX_LOOKED_AT],
+        role_id__in=declared,
+        status=Status.PENDING,
     )
     found = set(waiting.order_by().values_list("role_id", flat=True)) if declared else set()
     request_due_sweeps([declared[role_id] for role_id in found], Trigger.ON_NEW_WRITE)
@@ -57,7 +59,12 @@ def on_prices(symbols: Collection[str], owner_id: int | None, **event: Any) -> N
     An owner's price decides nothing for others, and starts nothing for them.
     """
     declared = list(declaring(Trigger.ON_PRICE_FETCH).values())
-    request_due_sweeps(declared, Trigger.ON_PRICE_FETCH, symbols=symbols, owner_id=owner_id)
+    request_due_sweeps(
+        declared,
+        Trigger.ON_PRICE_FETCH,
+        symbols=symbols,
+        owner_id=owner_id,
+    )
 
 
 def declaring(trigger: Trigger) -> dict[str, DeclaredRole]:
@@ -79,7 +86,12 @@ def request_due_sweeps(
     for role_id in sorted(found):
         request_sweep(role_id, trigger)
     if found:
-        request_run_later(START, not_before=now + DEBOUNCE, now=now, requested_by=f"event:{trigger.value}")
+        request_run_later(
+            START,
+            not_before=now + DEBOUNCE,
+            now=now,
+            requested_by=f"event:{trigger.value}",
+        )
 
 
 def request_sweep(role_id: str, trigger: Trigger) -> None:
@@ -121,7 +133,12 @@ def start_requested(state: RoleState, *, now: datetime) -> bool:
     return True
 
 
-def start_by_cron(declared: DeclaredRole, state: RoleState | None, *, now: datetime) -> bool:
+def start_by_cron(
+    declared: DeclaredRole,
+    state: RoleState | None,
+    *,
+    now: datetime,
+) -> bool:
     """Start a role's run once per moment of its cron expression; what was missed is made up for once."""
     slot = last_slot(declared.policy.cron_expr, now)
     if slot is None or (state and state.cron_slot_at and state.cron_slot_at >= slot):

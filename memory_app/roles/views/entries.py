@@ -44,7 +44,14 @@ def entry_list(request: PageRequest) -> HttpResponse:
     apply_due_marks(now=now)
     found, owner = ENTRY_LIST.load(request)
     read = find_read({row.owner for row in found.rows if row.lesson}, now=now)
-    shown = found.with_rows(shape_entries(found.rows, principal=request.principal, now=now, read=read))
+    shown = found.with_rows(
+        shape_entries(
+            found.rows,
+            principal=request.principal,
+            now=now,
+            read=read,
+        )
+    )
     context = ENTRY_LIST.context(request, owner) | {"due": list_manual_due(owner=owner, now=now).count()}
     return render_list(request, ENTRY_LIST.template, shown, context)
 
@@ -55,17 +62,31 @@ def entry_page(request: PageRequest, entry_id: int) -> HttpResponse:
     principal, now = request.principal, timezone.now()
     apply_due_marks(now=now)
     entry = get_entry(owner=principal.reaches(Act.ROLE_MEMORY_READ), entry_id=entry_id)
-    log_opened(principal, entry.owner_id, kind="role_memory", object_id=entry.pk, now=now)
+    log_opened(
+        principal,
+        entry.owner_id,
+        kind="role_memory",
+        object_id=entry.pk,
+        now=now,
+    )
     declared = registry().find(entry.role_id)
     role = declared.role if declared else None
     read = find_read([entry.owner] if entry.lesson else [], now=now)
-    row = shape_entry(entry, principal=principal, now=now, is_read=entry.pk in read)
+    row = shape_entry(
+        entry,
+        principal=principal,
+        now=now,
+        is_read=entry.pk in read,
+    )
     names = name_actors({entry.actor, entry.outcome_by} - {""}, reader=principal.owner)
     shadow = shadow_of(entry)
     title = _("Decision %(id)d") % {"id": entry.pk}
     context = {
         "title": title,
-        "crumbs": [Crumb(row.label, reverse("roles:one", args=[entry.role_id])), Crumb(title)],
+        "crumbs": [
+            Crumb(row.label, reverse("roles:one", args=[entry.role_id])),
+            Crumb(title),
+        ],
         "row": row,
         "entry": row.entry,
         "declared": declared,

@@ -35,7 +35,12 @@ def outcome_queue(request: PageRequest) -> HttpResponse:
     apply_due_marks(now=timezone.now())
     listed, owner = load_queue(request)
     chosen = listed.rows[0] if listed.rows else None
-    return render_queue(request, listed, owner, {"chosen": chosen, "is_list": True})
+    return render_queue(
+        request,
+        listed,
+        owner,
+        {"chosen": chosen, "is_list": True},
+    )
 
 
 @page(Act.ROLE_MEMORY_READ)
@@ -73,7 +78,12 @@ def undo(request: PageRequest, entry_id: int) -> HttpResponse:
     """Take a mark back while it has not taken effect, and show the decision again."""
     owner = request.principal.reaches(Act.ROLE_OUTCOME)
     try:
-        undo_mark(owner=owner, entry_id=entry_id, actor=request.principal.actor, now=timezone.now())
+        undo_mark(
+            owner=owner,
+            entry_id=entry_id,
+            actor=request.principal.actor,
+            now=timezone.now(),
+        )
     except Conflict as conflict:  # its time was over while the page was read
         toast(request, conflict.detail)
     else:
@@ -82,12 +92,24 @@ def undo(request: PageRequest, entry_id: int) -> HttpResponse:
     return see_other("role_memory:judge", entry_id)
 
 
-def show_one(request: PageRequest, entry_id: int, form: OutcomeForm, *, status: int = HTTPStatus.OK) -> HttpResponse:
+def show_one(
+    request: PageRequest,
+    entry_id: int,
+    form: OutcomeForm,
+    *,
+    status: int = HTTPStatus.OK,
+) -> HttpResponse:
     """Answer the queue with this decision beside it."""
     principal, now = request.principal, timezone.now()
     apply_due_marks(now=now)
     entry = get_entry(owner=principal.reaches(Act.ROLE_MEMORY_READ), entry_id=entry_id)
-    log_opened(principal, entry.owner_id, kind="role_memory", object_id=entry.pk, now=now)
+    log_opened(
+        principal,
+        entry.owner_id,
+        kind="role_memory",
+        object_id=entry.pk,
+        now=now,
+    )
     listed, owner = load_queue(request)
     known = next((row for row in listed.rows if row.pk == entry.pk), None)
     chosen = known or shape_entry(entry, principal=principal, now=now, query=listed.query)
@@ -99,12 +121,22 @@ def load_queue(request: PageRequest) -> tuple[ListPage, Owner]:
     """Return the queue that the address asks for, and whose it is."""
     found, owner = OUTCOME_LIST.load(request)
     found = replace(found, path=reverse("role_memory:outcomes"))
-    rows = shape_entries(found.rows, principal=request.principal, now=timezone.now(), query=found.query)
+    rows = shape_entries(
+        found.rows,
+        principal=request.principal,
+        now=timezone.now(),
+        query=found.query,
+    )
     return found.with_rows(rows), owner
 
 
 def render_queue(
-    request: PageRequest, listed: ListPage, owner: Owner, context: dict[str, Any], *, status: int = HTTPStatus.OK
+    request: PageRequest,
+    listed: ListPage,
+    owner: Owner,
+    context: dict[str, Any],
+    *,
+    status: int = HTTPStatus.OK,
 ) -> HttpResponse:
     """Answer the page; to HTMX the decision alone, the list, or its next rows."""
     chosen: EntryRow | None = context["chosen"]
@@ -127,7 +159,13 @@ def render_queue(
         fragment = "parts/_list_more.html"
     elif wants_fragment(request) and request.htmx.target == PANE:
         fragment = "memory_app/roles/_judge.html"
-    return render_page(request, "memory_app/roles/outcomes.html", context, fragment=fragment, status=status)
+    return render_page(
+        request,
+        "memory_app/roles/outcomes.html",
+        context,
+        fragment=fragment,
+        status=status,
+    )
 
 
 def next_url(listed: ListPage, chosen: EntryRow | None) -> str:

@@ -81,7 +81,12 @@ def reflect(request: PageRequest, role_id: str) -> HttpResponse:
     """Ask for the reflection of all entries of a role that are due, and show the run."""
     if registry().find(role_id) is None:
         raise NotFound(_("There is no such role."))
-    run = request_reflection(role_id=role_id, owner_id=None, actor=request.principal.actor, now=timezone.now())
+    run = request_reflection(
+        role_id=role_id,
+        owner_id=None,
+        actor=request.principal.actor,
+        now=timezone.now(),
+    )
     toast(request, _("The reflection waits for a worker."))
     return see_other("jobs:run", run.pk)
 
@@ -89,7 +94,10 @@ def reflect(request: PageRequest, role_id: str) -> HttpResponse:
 def read_owner(request: PageRequest) -> Owner:
     """Return whose entries are counted: the reader's own, an operator's of everybody unless the address names one."""
     principal = request.principal
-    return principal.reads(Act.ROLES_READ, request.GET.get("owner") or (ALL_OWNERS if principal.is_operator else None))
+    return principal.reads(
+        Act.ROLES_READ,
+        request.GET.get("owner") or (ALL_OWNERS if principal.is_operator else None),
+    )
 
 
 def owner_label(request: PageRequest, owner: Owner) -> str:
@@ -111,7 +119,11 @@ def find_status(role_id: str, owner: Owner, now: datetime) -> RoleStatus:
     """Return how a role stands. Raises NotFound for one that was never declared, as far as this reader can tell."""
     if not is_id(role_id):
         raise NotFound(_("There is no such role."))
-    standing = read_statuses([(role_id, registry().find(role_id))], owner, now)[0]
+    standing = read_statuses(
+        [(role_id, registry().find(role_id))],
+        owner,
+        now,
+    )[0]
     if standing.declared is None and not entries_of(owner, role_id).exists():
         raise NotFound(_("There is no such role."))
     return standing
@@ -148,18 +160,38 @@ def last_label(standing: RoleStatus) -> str:
     return enumeration(said) if said else str(RESULTS.get(str(counts.get("result")), _("nothing was due")))
 
 
-def newest_lessons(request: PageRequest, role_id: str, owner: Owner, now: datetime) -> Sequence[EntryRow]:
+def newest_lessons(
+    request: PageRequest,
+    role_id: str,
+    owner: Owner,
+    now: datetime,
+) -> Sequence[EntryRow]:
     """Return the newest lessons of a role: of one owner those that their decisions may use now, else of everybody."""
     if isinstance(owner, User):
-        found = recent_lessons(owner_id=owner.pk, role_id=role_id, as_of=now, most=MAX_LESSONS)
+        found = recent_lessons(
+            owner_id=owner.pk,
+            role_id=role_id,
+            as_of=now,
+            most=MAX_LESSONS,
+        )
     else:
         newest = list_lessons(owner=owner, role_id=role_id, as_of=now).order_by("-outcome_at", "-pk")
         found = list(newest.select_related("owner")[:MAX_LESSONS])
-    log_access(principal=request.principal, owner_ids={each.owner_id for each in found}, kind="role_memory", now=now)
+    log_access(
+        principal=request.principal,
+        owner_ids={each.owner_id for each in found},
+        kind="role_memory",
+        now=now,
+    )
     return shape_entries(found, principal=request.principal, now=now)
 
 
-def declared_context(request: PageRequest, role: MemoryRole, owner: Owner, now: datetime) -> dict[str, Any]:
+def declared_context(
+    request: PageRequest,
+    role: MemoryRole,
+    owner: Owner,
+    now: datetime,
+) -> dict[str, Any]:
     """Return what a declared role shows: its policy in words, how old what waits is, what reflecting costs."""
     policy = role.reflection_policy
     cron = policy.cron_expr if Trigger.CRON in policy.triggers else ""
@@ -197,7 +229,13 @@ def stretch_of(ages: Ages) -> Stretch:
         label = word = _("under %(until)s") % {"until": age_label(ages.until)}
     else:
         label, word = _("%(since)s to %(until)s") % {"since": since, "until": age_label(ages.until)}, since
-    return Stretch(label, word, ages.entries.number, not ages.may_be_judged, total_label(ages.entries))
+    return Stretch(
+        label,
+        word,
+        ages.entries.number,
+        not ages.may_be_judged,
+        total_label(ages.entries),
+    )
 
 
 def age_label(hours: float) -> str:

@@ -106,7 +106,11 @@ class Neighbours:
         return self.ids[at - 1] if at else None, self.ids[after] if after < len(self.ids) else None
 
 
-def widened(text: Sequence[int], meaning: Sequence[int], neighbours: Neighbours) -> list[int]:
+def widened(
+    text: Sequence[int],
+    meaning: Sequence[int],
+    neighbours: Neighbours,
+) -> list[int]:
     """Return the candidates: both arms, and the neighbours of the best of each."""
     best = [*text[:WIDENED], *meaning[:WIDENED]]
     beside = [each for memory_id in best for each in neighbours.of(memory_id) if each is not None]
@@ -116,7 +120,12 @@ def widened(text: Sequence[int], meaning: Sequence[int], neighbours: Neighbours)
 class Fuser:
     """Orders the pool of one query."""
 
-    def __init__(self, pool: Pool, ranker: Ranker, weights: Mapping[str, float] = WEIGHTS) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        ranker: Ranker,
+        weights: Mapping[str, float] = WEIGHTS,
+    ) -> None:
         self.pool = pool
         self.ranker = ranker
         self.weights = weights if pool.scored else dict.fromkeys(weights, 0.0) | {"meaning": weights["meaning"]}
@@ -132,8 +141,15 @@ class Fuser:
     def order(self, fusion: Fusion, *, most: int | None = None) -> list[Ranked]:
         """Return the first of the pool in the order of this fusion; of equals the newer memory comes first."""
         if fusion is Fusion.TEXT:
-            return self.ranker.by_entities(self.pool.scored, self.pool.facts, most=most)
-        best = sorted(self.scores(fusion).items(), key=lambda pair: (-pair[1], -pair[0]))[:most]
+            return self.ranker.by_entities(
+                self.pool.scored,
+                self.pool.facts,
+                most=most,
+            )
+        best = sorted(
+            self.scores(fusion).items(),
+            key=lambda pair: (-pair[1], -pair[0]),
+        )[:most]
         return [self.ranked(memory_id, fusion, score) for memory_id, score in best]
 
     def scores(self, fusion: Fusion) -> dict[int, float]:
@@ -149,7 +165,11 @@ class Fuser:
 
     def candidates(self) -> list[int]:
         """Return the ids that the default fusion weighs."""
-        found = widened(list(self.pool.text_ranks), list(self.pool.meaning_ranks), self.neighbours)
+        found = widened(
+            list(self.pool.text_ranks),
+            list(self.pool.meaning_ranks),
+            self.neighbours,
+        )
         return [memory_id for memory_id in found if memory_id in self.pool.facts]
 
     def reciprocals(self, memory_id: int) -> float:
@@ -172,9 +192,21 @@ class Fuser:
             values = self.features(memory_id)
             parts = tuple(Part(name, value, self.weights[name] * value) for name, value in values.items())
         text_rank, meaning_rank = pool.text_ranks.get(memory_id, 0), pool.meaning_ranks.get(memory_id, 0)
-        fused = Fused(fusion, text_rank, meaning_rank, self.cosine(memory_id), parts)
+        fused = Fused(
+            fusion,
+            text_rank,
+            meaning_rank,
+            self.cosine(memory_id),
+            parts,
+        )
         scored = self.scored.get(memory_id) or Scored(memory_id, self.body(memory_id), 0.0, 0.0, 0)
-        return Ranked(pool.facts[memory_id], scored, self.shared(memory_id), score, fused)
+        return Ranked(
+            pool.facts[memory_id],
+            scored,
+            self.shared(memory_id),
+            score,
+            fused,
+        )
 
     def body(self, memory_id: int) -> str:
         """Return the words of a memory."""
@@ -246,7 +278,11 @@ class Fuser:
     @cached_property
     def spread(self) -> tuple[float, float]:
         """Mean and standard deviation of the owner's cosines; a deviation of nothing counts as 1."""
-        cosines = np.fromiter(self.pool.cosines.values(), dtype=np.float64, count=len(self.pool.cosines))
+        cosines = np.fromiter(
+            self.pool.cosines.values(),
+            dtype=np.float64,
+            count=len(self.pool.cosines),
+        )
         return round(float(cosines.mean()), 6), round(float(cosines.std()), 6) or 1.0
 
     @cached_property

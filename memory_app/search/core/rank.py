@@ -77,7 +77,10 @@ class SoughtPair:
     @classmethod
     def of(cls, pair: Term) -> Self:
         """Return what to look for."""
-        return cls(f" {' '.join(pair.stems)} ", tuple(f" {beginning(word)}" for word in pair.stems))
+        return cls(
+            f" {' '.join(pair.stems)} ",
+            tuple(f" {beginning(word)}" for word in pair.stems),
+        )
 
 
 class Ranker:
@@ -90,17 +93,32 @@ class Ranker:
         self.exact = [f" {' '.join(term.tokens)} " for term in self.terms] if len(self.terms) > 1 else []
         self.pairs = [SoughtPair.of(pair) for pair in pairs_of(node)]
 
-    def by_keywords(self, matches: Matches, *, limit: int, frequencies: Sequence[int] | None = None) -> list[Scored]:
+    def by_keywords(
+        self,
+        matches: Matches,
+        *,
+        limit: int,
+        frequencies: Sequence[int] | None = None,
+    ) -> list[Scored]:
         """Return the best matches by their words: `limit` of them, more when entities can still change the order.
 
         `frequencies` as in `Bm25.score`. Of equals the newer memory comes first.
         """
         ids, bodies = matches.ids, matches.bodies
         scores = self.bm25.score(bodies, total=matches.total, frequencies=frequencies)
-        order = sorted(range(len(ids)), key=lambda at: (-scores[at], -ids[at]))[: max(limit, LOOKED_AT)]
+        order = sorted(
+            range(len(ids)),
+            key=lambda at: (-scores[at], -ids[at]),
+        )[: max(limit, LOOKED_AT)]
         highest = scores[order[0]] if order else 0.0
         scored = [
-            Scored(ids[at], bodies[at], scores[at], highest * self.closeness(bodies[at]), rank)
+            Scored(
+                ids[at],
+                bodies[at],
+                scores[at],
+                highest * self.closeness(bodies[at]),
+                rank,
+            )
             for rank, at in enumerate(order, start=1)
         ]
         scored.sort(key=lambda each: -(each.bm25 + each.closeness))
@@ -124,7 +142,13 @@ class Ranker:
             bonus += PAIR_BONUS * sum(map(stems.__contains__, likely))
         return bonus
 
-    def by_entities(self, scored: Sequence[Scored], facts: Mapping[int, Facts], *, most: int | None) -> list[Ranked]:
+    def by_entities(
+        self,
+        scored: Sequence[Scored],
+        facts: Mapping[int, Facts],
+        *,
+        most: int | None,
+    ) -> list[Ranked]:
         """Return the best hits with the entities that they share with the query; ties stay as they are.
 
         What all of the query's entities could not lift among them is not read for entities.
@@ -134,12 +158,21 @@ class Ranker:
         floor = nlargest(most, (each.bm25 + each.closeness for each in known))[-1] if len(known) > most else 0.0
         lifted = entity_factor(self.entities)
         near = (each for each in known if (each.bm25 + each.closeness) * lifted >= floor)
-        return nsmallest(most, (self.ranked(each, facts[each.id]) for each in near), key=lambda each: -each.score)
+        return nsmallest(
+            most,
+            (self.ranked(each, facts[each.id]) for each in near),
+            key=lambda each: -each.score,
+        )
 
     def ranked(self, scored: Scored, facts: Facts) -> Ranked:
         """Return one hit with its final score."""
         shared = self.shared(facts.content)
-        return Ranked(facts, scored, shared, (scored.bm25 + scored.closeness) * entity_factor(shared))
+        return Ranked(
+            facts,
+            scored,
+            shared,
+            (scored.bm25 + scored.closeness) * entity_factor(shared),
+        )
 
     def shared(self, content: str) -> tuple[Entity, ...]:
         """Return the entities that a text shares with the query."""

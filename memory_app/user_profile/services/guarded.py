@@ -43,7 +43,11 @@ def hold_discarded(entry: UserProfileEntry) -> None:
 
 def hold_released(entry: UserProfileEntry, *, actor: str, now: datetime) -> None:
     """Let the value that stands wait again; what stood until its release stands again. Needs the locked row."""
-    earlier = UserProfileRevision.objects.filter(owner=entry.owner_id, key=entry.key, replaced_at=entry.updated_at)
+    earlier = UserProfileRevision.objects.filter(
+        owner=entry.owner_id,
+        key=entry.key,
+        replaced_at=entry.updated_at,
+    )
     before = earlier.order_by("pk").last() or UserProfileRevision()  # purged by now
     keep_revision(entry, actor=actor, now=now)
     entry.held_value = entry.value
@@ -60,7 +64,12 @@ def purge_discarded_values(ids: Collection[int]) -> int:
     return int(deleted + entries.update(discarded_value=""))
 
 
-def rescan_entries(entries: Iterable[UserProfileEntry], *, now: datetime, actor: str) -> list[UserProfileEntry]:
+def rescan_entries(
+    entries: Iterable[UserProfileEntry],
+    *,
+    now: datetime,
+    actor: str,
+) -> list[UserProfileEntry]:
     """Judge standing values by today's rules and return those that are held by it. Needs the locked rows."""
     refused = []
     for entry in entries:
@@ -74,7 +83,13 @@ def rescan_entries(entries: Iterable[UserProfileEntry], *, now: datetime, actor:
     return refused
 
 
-def hold_texts(entry: UserProfileEntry, verdict: Verdict, *, now: datetime, actor: str) -> None:
+def hold_texts(
+    entry: UserProfileEntry,
+    verdict: Verdict,
+    *,
+    now: datetime,
+    actor: str,
+) -> None:
     """Let a value that stood wait for a person; where another waits already, that one goes on waiting alone."""
     keep_revision(entry, actor=actor, now=now)
     value, writer, entry.value = entry.value, entry.actor or actor, ""
@@ -90,5 +105,8 @@ def purge_removed_values(*, cutoff: datetime) -> int:
     Decisions of before the cutoff go too, save those that let in what may still stand.
     """
     decided = Hold.objects.filter(kind=PROFILE_KIND, decided_at__lte=cutoff)
-    decided.exclude(decision=Decision.RELEASED, object_id__in=UserProfileEntry.objects.values("pk")).delete()
+    decided.exclude(
+        decision=Decision.RELEASED,
+        object_id__in=UserProfileEntry.objects.values("pk"),
+    ).delete()
     return int(UserProfileRevision.objects.filter(replaced_at__lte=cutoff).delete()[0])

@@ -61,7 +61,11 @@ def set_entry(
         take_turns(owner)
         stored = find_entry(owner=owner, key=key)
         standing = stored if stored and stored.value else None
-        check_expected(standing, must_be_new=must_be_new, updated_at=expected_updated_at)
+        check_expected(
+            standing,
+            must_be_new=must_be_new,
+            updated_at=expected_updated_at,
+        )
         counts = stored is not None and bool(stored.value or stored.held_value)
         if not counts:
             refuse_full_profile(owner)
@@ -77,7 +81,14 @@ def set_entry(
         else:
             accept_value(entry, value, verdict, actor=actor, now=now)
         held = {"held": 1} if hold else {}
-        record_entry(entry, value, "user_profile_set", actor=actor, now=now, details={**(details or {}), **held})
+        record_entry(
+            entry,
+            value,
+            "user_profile_set",
+            actor=actor,
+            now=now,
+            details={**(details or {}), **held},
+        )
     return SetEntry(entry, is_new=standing is None, hold=hold)
 
 
@@ -87,17 +98,36 @@ def judge_value(entry: UserProfileEntry, value: str) -> Verdict:
     return guard.judge(text) if entry.pk is None else judge_stored(PROFILE_KIND, {entry.pk: text})[entry.pk]
 
 
-def accept_value(entry: UserProfileEntry, value: str, verdict: Verdict, *, actor: str, now: datetime) -> None:
+def accept_value(
+    entry: UserProfileEntry,
+    value: str,
+    verdict: Verdict,
+    *,
+    actor: str,
+    now: datetime,
+) -> None:
     """Let a value stand; one that waited is replaced."""
     was_held = bool(entry.held_value)
     change_value(entry, value, actor=actor, now=now)
     entry.held_value, entry.rules_version = "", verdict.rules_version
     entry.save()
     if was_held:
-        lift_holds(kind=PROFILE_KIND, object_ids=[entry.pk], actor=actor, now=now)
+        lift_holds(
+            kind=PROFILE_KIND,
+            object_ids=[entry.pk],
+            actor=actor,
+            now=now,
+        )
 
 
-def hold_value(entry: UserProfileEntry, value: str, verdict: Verdict, *, actor: str, now: datetime) -> Hold:
+def hold_value(
+    entry: UserProfileEntry,
+    value: str,
+    verdict: Verdict,
+    *,
+    actor: str,
+    now: datetime,
+) -> Hold:
     """Let a value wait beside the one that stands."""
     entry.held_value = value
     if not entry.value:
@@ -114,7 +144,13 @@ def hold_value(entry: UserProfileEntry, value: str, verdict: Verdict, *, actor: 
     )
 
 
-def change_value(entry: UserProfileEntry, value: str, *, actor: str, now: datetime) -> None:
+def change_value(
+    entry: UserProfileEntry,
+    value: str,
+    *,
+    actor: str,
+    now: datetime,
+) -> None:
     """Put a value in the place of what stood and keep that as history; the caller stores the entry."""
     keep_revision(entry, actor=actor, now=now)
     entry.value, entry.actor, entry.updated_at = value, actor, now
@@ -133,7 +169,14 @@ def keep_revision(entry: UserProfileEntry, *, actor: str, now: datetime) -> None
     )
 
 
-def remove_entry(*, owner: User, key: str, actor: str, now: datetime, only_of_keys: bool = False) -> UserProfileEntry:
+def remove_entry(
+    *,
+    owner: User,
+    key: str,
+    actor: str,
+    now: datetime,
+    only_of_keys: bool = False,
+) -> UserProfileEntry:
     """Remove an entry with what waits beside it, and return it as it was. Raises NotFound and Refused."""
     with transaction.atomic():
         take_turns(owner)
@@ -142,7 +185,13 @@ def remove_entry(*, owner: User, key: str, actor: str, now: datetime, only_of_ke
             check_writer(entry)
         keep_revision(entry, actor=actor, now=now)
         drop_entry(entry, actor=actor, now=now)
-        record_entry(entry, entry.value, "user_profile_removed", actor=actor, now=now)
+        record_entry(
+            entry,
+            entry.value,
+            "user_profile_removed",
+            actor=actor,
+            now=now,
+        )
     return entry
 
 
@@ -150,16 +199,32 @@ def drop_entry(entry: UserProfileEntry, *, actor: str, now: datetime) -> None:
     """Delete the row; a value that waited is discarded, and the row keeps it as long as discarded values are kept."""
     if entry.held_value:
         ids = [entry.pk]
-        lift_holds(kind=PROFILE_KIND, object_ids=ids, actor=actor, now=now, decision=Decision.DISCARDED)
+        lift_holds(
+            kind=PROFILE_KIND,
+            object_ids=ids,
+            actor=actor,
+            now=now,
+            decision=Decision.DISCARDED,
+        )
     row = UserProfileEntry.objects.filter(pk=entry.pk)
     if discarded := entry.held_value or entry.discarded_value:
-        row.update(value="", held_value="", actor="", discarded_value=discarded)
+        row.update(
+            value="",
+            held_value="",
+            actor="",
+            discarded_value=discarded,
+        )
     else:
         row.delete()
 
 
 def undo_change(
-    *, owner: User, key: str, replaced_at: datetime | None, actor: str, now: datetime
+    *,
+    owner: User,
+    key: str,
+    replaced_at: datetime | None,
+    actor: str,
+    now: datetime,
 ) -> tuple[UserProfileEntry, Hold | None]:
     """Give a key the value, writer and moment that it had before its last change, or its removal without `replaced_at`.
 
@@ -169,7 +234,11 @@ def undo_change(
         take_turns(owner)
         stored = find_entry(owner=owner, key=key)
         standing = stored if stored and stored.value else None
-        check_expected(standing, must_be_new=replaced_at is None, updated_at=replaced_at)
+        check_expected(
+            standing,
+            must_be_new=replaced_at is None,
+            updated_at=replaced_at,
+        )
         earlier = UserProfileRevision.objects.for_owner(owner).filter(key=key).order_by("pk").last()
         if earlier is None or not earlier.value:
             raise no_such_entry()
@@ -178,12 +247,22 @@ def undo_change(
         set_earlier(entry, earlier, now=now)
         hold = find_hold(entry)
         record_entry(
-            entry, earlier.value, "user_profile_set", actor=actor, now=now, details={"held": 1} if hold else {}
+            entry,
+            earlier.value,
+            "user_profile_set",
+            actor=actor,
+            now=now,
+            details={"held": 1} if hold else {},
         )
     return entry, hold
 
 
-def set_earlier(entry: UserProfileEntry, earlier: UserProfileRevision, *, now: datetime) -> None:
+def set_earlier(
+    entry: UserProfileEntry,
+    earlier: UserProfileRevision,
+    *,
+    now: datetime,
+) -> None:
     """Give an entry the value, writer and moment of an earlier revision; what today's rules refuse is held instead."""
     verdict = judge_value(entry, earlier.value)
     entry.value, entry.actor = "" if verdict.is_held else earlier.value, earlier.actor
@@ -199,7 +278,12 @@ def take_turns(owner: User) -> None:
     User.objects.select_for_update(of=("self",), no_key=True).only("pk").get(pk=owner.pk)
 
 
-def check_expected(entry: UserProfileEntry | None, *, must_be_new: bool, updated_at: datetime | None) -> None:
+def check_expected(
+    entry: UserProfileEntry | None,
+    *,
+    must_be_new: bool,
+    updated_at: datetime | None,
+) -> None:
     """Raise Conflict or NotFound unless the entry is what its writer takes it for."""
     if entry is None:
         if updated_at is not None:
@@ -210,7 +294,11 @@ def check_expected(entry: UserProfileEntry | None, *, must_be_new: bool, updated
         raise Conflict(
             _("This changed since you opened it. Reload the page."),
             code="stale",
-            current={"key": entry.key, "value": entry.value, "updated_at": entry.updated_at},
+            current={
+                "key": entry.key,
+                "value": entry.value,
+                "updated_at": entry.updated_at,
+            },
         )
 
 
@@ -263,5 +351,9 @@ def record_entry(
         actor=actor,
         tool_call=tool_call,
         owner_id=entry.owner_id,
-        details={**(details or {}), "key": entry.key, "sha256": content_digest(value)},
+        details={
+            **(details or {}),
+            "key": entry.key,
+            "sha256": content_digest(value),
+        },
     )

@@ -81,7 +81,12 @@ def speaks_of_authority(text: str) -> bool:
     return any(root in lowered for root in ROOTS) and AUTHORITY.search(text) is not None
 
 
-def find_anomalies(rows: Sequence[AnomalyInput], rates: Iterable[WriteRate], *, since: datetime) -> list[Anomaly]:
+def find_anomalies(
+    rows: Sequence[AnomalyInput],
+    rates: Iterable[WriteRate],
+    *,
+    since: datetime,
+) -> list[Anomaly]:
     """Return what is unusual since a moment, the worst first.
 
     `rows` are the newest memories, newest first; those from before `since` say which addresses are known.
@@ -95,10 +100,21 @@ def find_anomalies(rows: Sequence[AnomalyInput], rates: Iterable[WriteRate], *, 
             known |= {each.key for each in find_destinations(row.content)}
     found = [each for writer in sorted(by_writer) for each in find_in_texts(writer, by_writer[writer], known)]
     found += [Anomaly(AnomalyKind.SPIKE, rate.actor, rate.last_hour, rate.since) for rate in rates if is_spike(rate)]
-    return sorted(found, key=lambda each: (list(AnomalyKind).index(each.kind), -each.count, each.writer))
+    return sorted(
+        found,
+        key=lambda each: (
+            list(AnomalyKind).index(each.kind),
+            -each.count,
+            each.writer,
+        ),
+    )
 
 
-def find_in_texts(writer: str, rows: Sequence[AnomalyInput], known: set[str]) -> list[Anomaly]:
+def find_in_texts(
+    writer: str,
+    rows: Sequence[AnomalyInput],
+    known: set[str],
+) -> list[Anomaly]:
     """Return what is unusual in the texts of one writer."""
     places = {row.id: row for row in rows}
     groups = group_similar({row.id: row.content for row in rows})
@@ -107,7 +123,13 @@ def find_in_texts(writer: str, rows: Sequence[AnomalyInput], known: set[str]) ->
     leading = [row for row in rows if any(each.key not in known for each in find_destinations(row.content))]
     found = (AnomalyKind.SIMILAR, similar), (AnomalyKind.AUTHORITY, authority), (AnomalyKind.DESTINATION, leading)
     return [
-        Anomaly(kind, writer, len(chosen), min(row.at for row in chosen), tuple(row.id for row in chosen))
+        Anomaly(
+            kind,
+            writer,
+            len(chosen),
+            min(row.at for row in chosen),
+            tuple(row.id for row in chosen),
+        )
         for kind, chosen in found
         if chosen
     ]

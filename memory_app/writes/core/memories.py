@@ -138,14 +138,20 @@ def find_changed(entries: Entries, *, gone: Container[int] = ()) -> tuple[dict[i
                 found[entry.details["id"]].versions.add(entry.details["version"])
             case done:
                 for row in entry.details["memories"]:
-                    found[row["id"]].move(entry.details["batch"], done, row.get("deleted_at"))
+                    found[row["id"]].move(
+                        entry.details["batch"],
+                        done,
+                        row.get("deleted_at"),
+                    )
         if len(found) > MAX_ROWS:
             return dict(islice(found.items(), MAX_ROWS)), True
     return found, False
 
 
 def decide(
-    changed_rows: Mapping[int, ChangedRow], states: Mapping[int, RowState], actor: str
+    changed_rows: Mapping[int, ChangedRow],
+    states: Mapping[int, RowState],
+    actor: str,
 ) -> tuple[list[RollBackStep], list[UnchangedRow]]:
     """Return a step, or why it stays, for each memory that the writer changed and that still shows it."""
     steps, unchanged = [], []
@@ -178,18 +184,41 @@ def find_reason(changed: ChangedRow, state: RowState) -> UnchangedReason | None:
     return UnchangedReason.MOVED_SINCE if is_moved else None
 
 
-def find_step(memory_id: int, changed: ChangedRow, state: RowState) -> RollBackStep | None:
+def find_step(
+    memory_id: int,
+    changed: ChangedRow,
+    state: RowState,
+) -> RollBackStep | None:
     """Return what becomes of a row, None when it shows nothing of the writer's."""
     newest, *older = state.line
-    others = next((version for version in (newest, *older) if version not in changed.versions), None)
-    step = partial(RollBackStep, memory_id, version=state.version, batch=state.batch)
+    others = next(
+        (version for version in (newest, *older) if version not in changed.versions),
+        None,
+    )
+    step = partial(
+        RollBackStep,
+        memory_id,
+        version=state.version,
+        batch=state.batch,
+    )
     if changed.is_created and others is None:
         return None if state.deleted_at else step(done=WriteKind.CREATED, text=None, is_moved=True, is_deleted=True)
     text = others if others != newest else None
     if changed.batches and not state.is_moved_as_before(changed):
         done = WriteKind.RESTORED if changed.was_deleted else WriteKind.DELETED
         since = changed.deleted_at or ""
-        return step(done=done, text=text, is_moved=True, is_deleted=changed.was_deleted, deleted_at=since)
+        return step(
+            done=done,
+            text=text,
+            is_moved=True,
+            is_deleted=changed.was_deleted,
+            deleted_at=since,
+        )
     if text is None:
         return None
-    return step(done=WriteKind.EDITED, text=text, is_moved=False, is_deleted=state.deleted_at is not None)
+    return step(
+        done=WriteKind.EDITED,
+        text=text,
+        is_moved=False,
+        is_deleted=state.deleted_at is not None,
+    )

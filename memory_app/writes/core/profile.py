@@ -18,7 +18,10 @@ class EntryStep:
 
 
 def decide_entries(
-    changes: Iterable[tuple[int, int, str, str]], *, mine: AbstractSet[int], reapplied: Mapping[int, int]
+    changes: Iterable[tuple[int, int, str, str]],
+    *,
+    mine: AbstractSet[int],
+    reapplied: Mapping[int, int],
 ) -> tuple[list[EntryStep], list[UnchangedRow]]:
     """Return a step, or why it stays, for each entry of a profile that the writer changed and that still shows it.
 
@@ -35,7 +38,14 @@ def decide_entries(
         if own:
             steps.append(EntryStep(owner_id, key, own[-1], max(writers)))
         elif not mine.isdisjoint(line):
-            unchanged.append(UnchangedRow(UnchangedReason.CHANGED_SINCE, key, owner_id, by=writers[line[0]]))
+            unchanged.append(
+                UnchangedRow(
+                    UnchangedReason.CHANGED_SINCE,
+                    key,
+                    owner_id,
+                    by=writers[line[0]],
+                )
+            )
     return steps, unchanged
 
 

@@ -37,7 +37,9 @@ def group_similar(texts: Mapping[int, str]) -> list[list[int]]:
 
 
 def find_group(
-    pairs: frozenset[tuple[str, str]], leaders: Mapping[tuple[str, str], Iterable[int]], sizes: list[int]
+    pairs: frozenset[tuple[str, str]],
+    leaders: Mapping[tuple[str, str], Iterable[int]],
+    sizes: list[int],
 ) -> int | None:
     """Return the group whose leader shares most pairs, when that is half of the shorter of both, else None."""
     if len(pairs) < MIN_PAIRS:

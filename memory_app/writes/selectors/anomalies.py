@@ -34,7 +34,16 @@ def load_anomalies(*, now: datetime) -> list[Anomaly]:
     if sum(row["entries"] for row in agents) >= MAX_ENTRIES:  # the bound came first
         read_since = min(row["oldest_at"] for row in agents)
     hours = max((now - HOUR - read_since) / HOUR, 0.0)
-    rates = [WriteRate(row["actor"], row["last_hour"], row["before"], hours, row["since"]) for row in agents]
+    rates = [
+        WriteRate(
+            row["actor"],
+            row["last_hour"],
+            row["before"],
+            hours,
+            row["since"],
+        )
+        for row in agents
+    ]
     return find_anomalies(texts, rates, since=now - SPAN)
 
 
@@ -45,7 +54,11 @@ def count_writes(*, now: datetime) -> "QuerySet[Any]":
     is_agent = Q()
     for prefix in AGENTS:
         is_agent |= Q(actor__startswith=prefix)
-    rows = AuditEntry.objects.filter(is_agent, pk__in=newest, tool_call__in=written_acts())
+    rows = AuditEntry.objects.filter(
+        is_agent,
+        pk__in=newest,
+        tool_call__in=written_acts(),
+    )
     written = Coalesce(Cast(KeyTextTransform("count", "details"), IntegerField()), Value(1))
     return (
         rows.annotate(written=written)

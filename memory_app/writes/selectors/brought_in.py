@@ -51,6 +51,11 @@ def list_memories_of(run: BroughtIn, *, now: datetime) -> "QuerySet[Memory]":
 
 def find_own_roll_back(run: BroughtIn) -> WriteRollback | None:
     """Return the roll-back of an import by its owner that stands, None without one. Operators' are theirs to undo."""
-    own = WriteRollback.objects.filter(writer=run.writer, actor=f"user:{run.owner_id}", undoes=None, undone_by=None)
+    own = WriteRollback.objects.filter(
+        writer=run.writer,
+        actor=f"user:{run.owner_id}",
+        undoes=None,
+        undone_by=None,
+    )
     found: WriteRollback | None = own.order_by("-pk").first()
     return found

@@ -39,11 +39,20 @@ def load_rows(ids: Iterable[int], *, lock: bool) -> dict[int, Memory]:
 
 def find_rolled_back(writer: str) -> set[int]:
     """Return the memories that lie in the trash because this writer was rolled back and that was not undone."""
-    standing = RolledBackMemory.objects.filter(rollback__writer=writer, rollback__undoes=None, rollback__undone_by=None)
+    standing = RolledBackMemory.objects.filter(
+        rollback__writer=writer,
+        rollback__undoes=None,
+        rollback__undone_by=None,
+    )
     return set(standing.filter(memory__deleted_at__isnull=False).values_list("memory_id", flat=True))
 
 
-def load_row_states(rows: Rows, changed: Mapping[int, ChangedRow], *, now: datetime) -> dict[int, RowState]:
+def load_row_states(
+    rows: Rows,
+    changed: Mapping[int, ChangedRow],
+    *,
+    now: datetime,
+) -> dict[int, RowState]:
     """Return the state of each memory, with what led to its text."""
     cutoff, first_actors = retention_cutoff(now), dict[int, str]()
     edited = [pk for pk, row in rows.items() if row.version > 1]
@@ -78,17 +87,33 @@ def find_reapplied_versions(rows: Rows, ids: Iterable[int]) -> dict[int, dict[in
         copied = sorted({memory_id for memory_id, _version in copies})
         versions: dict[tuple[Any, ...], int] = {}
         each: Any  # a revision, or the memory as its newest
-        for each in (*revisions.filter(memory__in=copied).order_by("memory", "version"), *(rows[pk] for pk in copied)):
+        for each in (
+            *revisions.filter(memory__in=copied).order_by("memory", "version"),
+            *(rows[pk] for pk in copied),
+        ):
             pk = each.pk if isinstance(each, Memory) else each.memory_id
             moment = each.updated_at or rows[pk].created_at
-            text = (pk, each.content, each.fact_type, tuple(each.tickers), each.actor, moment)
+            text = (
+                pk,
+                each.content,
+                each.fact_type,
+                tuple(each.tickers),
+                each.actor,
+                moment,
+            )
             if (pk, each.version) in copies and text in versions:
                 found.setdefault(pk, {})[each.version] = versions[text]
             versions[text] = each.version
     return found
 
 
-def build_plan(steps: Sequence[RollBackStep], unchanged: Sequence[UnchangedRow], rows: Rows, *, lock: bool) -> KindPlan:
+def build_plan(
+    steps: Sequence[RollBackStep],
+    unchanged: Sequence[UnchangedRow],
+    rows: Rows,
+    *,
+    lock: bool,
+) -> KindPlan:
     """Return the plan of these steps, with the facts that are retired as repetitions of what they take away.
 
     What goes to the trash itself stays retired. Only facts, and what their owner typed, are repeated.
@@ -116,8 +141,19 @@ def decide_undo(items: Sequence[RolledBackMemory], rows: Rows) -> tuple[list[Rol
         elif row.batch != item.batch_after:
             unchanged.append(UnchangedRow(UnchangedReason.MOVED_SINCE, row.pk))
         else:
-            step = partial(RollBackStep, row.pk, WriteKind(item.done), version=row.version, batch=row.batch)
-            step = partial(step, text=item.version, is_moved=item.is_moved, batch_back=item.batch)
+            step = partial(
+                RollBackStep,
+                row.pk,
+                WriteKind(item.done),
+                version=row.version,
+                batch=row.batch,
+            )
+            step = partial(
+                step,
+                text=item.version,
+                is_moved=item.is_moved,
+                batch_back=item.batch,
+            )
             steps.append(step(is_deleted=bool(deleted_at), deleted_at=deleted_at))
     return steps, unchanged
 
@@ -125,5 +161,8 @@ def decide_undo(items: Sequence[RolledBackMemory], rows: Rows) -> tuple[list[Rol
 def load_texts(steps: Sequence[Any]) -> dict[int, MemoryRevision]:
     """Return by memory the earlier version that a step brings back."""
     versions = {step.memory_id: step.text for step in steps if isinstance(step, RollBackStep) and step.text is not None}
-    found = MemoryRevision.objects.filter(memory__in=versions, version__in=set(versions.values()))
+    found = MemoryRevision.objects.filter(
+        memory__in=versions,
+        version__in=set(versions.values()),
+    )
     return {each.memory_id: each for each in found if each.version == versions[each.memory_id]}

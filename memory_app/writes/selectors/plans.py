@@ -53,7 +53,15 @@ class RollbackPlan:
     @cached_property
     def sha256(self) -> str:
         """Return the hash that stands for this plan and what it is about, as 64 hex digits."""
-        rows = [(effect, kind.name, astuple(item)) for effect in self.counts for kind, item in self.items(effect)]
+        rows = [
+            (
+                effect,
+                kind.name,
+                astuple(item),
+            )
+            for effect in self.counts
+            for kind, item in self.items(effect)
+        ]
         return hashlib.sha256(json.dumps([self.about, rows]).encode()).hexdigest()
 
     def items(self, effect: str) -> list[tuple[RollbackKind, Any]]:
@@ -66,7 +74,12 @@ class RollbackPlan:
 
 
 def preview_roll_back(
-    *, writer: str, since: datetime, now: datetime, owner: User | None = None, lock: bool = False
+    *,
+    writer: str,
+    since: datetime,
+    now: datetime,
+    owner: User | None = None,
+    lock: bool = False,
 ) -> RollbackPlan:
     """Return what undoing everything that a writer wrote since a moment would do, to the rows of all or of one owner.
 
@@ -80,7 +93,13 @@ def preview_roll_back(
     parts = {}
     for kind in rollback_kinds():
         own = [entry for entry in entries if entry.tool_call in kind.writes]
-        parts[kind] = kind.plan(own, writer=writer, since=since, now=now, lock=lock)
+        parts[kind] = kind.plan(
+            own,
+            writer=writer,
+            since=since,
+            now=now,
+            lock=lock,
+        )
     return RollbackPlan(parts, (writer, since.isoformat()))
 
 
@@ -94,7 +113,10 @@ def entries_of(writer: str) -> "QuerySet[AuditEntry]":
     """Return the entries of a writer: of an actor, or of one run of an import."""
     if writer.startswith(IMPORT):
         acts = [act for kind in rollback_kinds() for act in kind.import_acts]
-        return AuditEntry.objects.filter(tool_call__in=acts, details__run=writer.removeprefix(IMPORT))
+        return AuditEntry.objects.filter(
+            tool_call__in=acts,
+            details__run=writer.removeprefix(IMPORT),
+        )
     return AuditEntry.objects.filter(actor=writer, tool_call__in=written_acts())
 
 

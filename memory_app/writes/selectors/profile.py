@@ -15,14 +15,24 @@ from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.rollback import Entries, UnchangedReason, UnchangedRow
 
 
-def list_own_revisions(writer: str, entries: Entries, *, since: datetime) -> "QuerySet[UserProfileRevision]":
+def list_own_revisions(
+    writer: str,
+    entries: Entries,
+    *,
+    since: datetime,
+) -> "QuerySet[UserProfileRevision]":
     """Return the revisions by which a writer changed profiles; those of an import are the moments of its entries."""
     revisions: QuerySet[UserProfileRevision] = UserProfileRevision.objects.filter(replaced_at__gte=since)
     if not writer.startswith(IMPORT):
         return revisions.filter(replaced_by=writer)
     moments = Q(pk__in=())
     for entry in entries:
-        moments |= Q(owner_id=entry.owner_id, key=entry.details["key"], replaced_at=entry.at, replaced_by=entry.actor)
+        moments |= Q(
+            owner_id=entry.owner_id,
+            key=entry.details["key"],
+            replaced_at=entry.at,
+            replaced_by=entry.actor,
+        )
     return revisions.filter(moments)
 
 
@@ -38,7 +48,11 @@ def decide_revisions(mine: Mapping[int, tuple[int, str]]) -> tuple[list[EntrySte
     return decide_entries(rows, mine=mine.keys(), reapplied=reapplied)
 
 
-def find_reapplied_values(changes: Iterable[Any], by_rollback: Collection[int], places: Q) -> dict[int, int]:
+def find_reapplied_values(
+    changes: Iterable[Any],
+    by_rollback: Collection[int],
+    places: Q,
+) -> dict[int, int]:
     """Return the changes of roll-backs and their undos that gave back a value, and the revision that holds it."""
     now = {value_of(entry)[:2]: value_of(entry) for entry in UserProfileEntry.objects.filter(places)}
     values = [(value_of(each), each.pk) for each in changes]
@@ -60,10 +74,21 @@ def value_of(row: UserProfileEntry | UserProfileRevision) -> tuple[Any, ...]:
 
 def find_held(entries: Entries) -> list[UnchangedRow]:
     """Return the values that these entries wrote and the guard holds: a person decides on them in the queue."""
-    written = {(entry.owner_id, entry.details["key"], entry.at) for entry in entries if "held" in entry.details}
+    written = {
+        (
+            entry.owner_id,
+            entry.details["key"],
+            entry.at,
+        )
+        for entry in entries
+        if "held" in entry.details
+    }
     if not written:
         return []
-    holds = Hold.objects.open().filter(kind=PROFILE_KIND, owner__in={owner_id for owner_id, *_rest in written})
+    holds = Hold.objects.open().filter(
+        kind=PROFILE_KIND,
+        owner__in={owner_id for owner_id, *_rest in written},
+    )
     held_at = dict(holds.values_list("object_id", "held_at"))
     places = UserProfileEntry.objects.filter(pk__in=held_at).order_by("owner", "key")
     return [
@@ -77,10 +102,21 @@ def decide_undo_of_entries(rollback_id: int) -> tuple[list[EntryStep], list[Unch
     """Return what becomes of the entries that a roll-back changed: those that no one changed since go back."""
     steps, unchanged = [], []
     for item in RolledBackEntry.objects.filter(rollback=rollback_id).order_by("pk"):
-        later = UserProfileRevision.objects.filter(owner_id=item.owner_id, key=item.key, pk__gt=item.revision_id)
+        later = UserProfileRevision.objects.filter(
+            owner_id=item.owner_id,
+            key=item.key,
+            pk__gt=item.revision_id,
+        )
         changed_by = later.order_by("-pk").values_list("replaced_by", flat=True).first()
         if changed_by is None:
             steps.append(EntryStep(item.owner_id, item.key, item.revision_id, item.revision_id))
         else:
-            unchanged.append(UnchangedRow(UnchangedReason.CHANGED_SINCE, item.key, item.owner_id, by=changed_by))
+            unchanged.append(
+                UnchangedRow(
+                    UnchangedReason.CHANGED_SINCE,
+                    item.key,
+                    item.owner_id,
+                    by=changed_by,
+                )
+            )
     return steps, unchanged

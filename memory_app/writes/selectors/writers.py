@@ -68,7 +68,12 @@ def load_writers(*, period: Period, now: datetime) -> tuple[list[Writer], dateti
 def load_demo_writers(*, since: datetime) -> list[Writer]:
     """Return in whose name the demo has memories of the period. They are not in the log. One query."""
     rows = Memory.objects.filter(is_demo=True, actor=AGENT_KEY, updated_at__gte=since).values("actor")
-    found = rows.annotate(first=Min("updated_at"), last=Max("updated_at"), count=Count("pk"), held=Count("held_at"))
+    found = rows.annotate(
+        first=Min("updated_at"),
+        last=Max("updated_at"),
+        count=Count("pk"),
+        held=Count("held_at"),
+    )
     return [
         Writer(
             row["actor"],

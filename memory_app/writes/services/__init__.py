@@ -32,19 +32,43 @@ def roll_back(
 
     Raises Conflict (`stale`) when this is no longer the plan with this hash, and Invalid when there is nothing to do.
     """
-    record = WriteRollback(actor=principal.actor, writer=writer, since=since, reason=reason, at=now)
+    record = WriteRollback(
+        actor=principal.actor,
+        writer=writer,
+        since=since,
+        reason=reason,
+        at=now,
+    )
     with transaction.atomic():
-        plan = preview_roll_back(writer=writer, since=since, now=now, owner=owner, lock=True)
+        plan = preview_roll_back(
+            writer=writer,
+            since=since,
+            now=now,
+            owner=owner,
+            lock=True,
+        )
         return apply_plan(record, plan, sha256=sha256)
 
 
-def undo_roll_back(*, principal: Principal, rollback_id: int, sha256: str, reason: str, now: datetime) -> WriteRollback:
+def undo_roll_back(
+    *,
+    principal: Principal,
+    rollback_id: int,
+    sha256: str,
+    reason: str,
+    now: datetime,
+) -> WriteRollback:
     """Give every row that no one changed since its state before a roll-back back. Raises what `roll_back` raises."""
     with transaction.atomic():
         undone = get_rollback(rollback_id)
         check_undoable(undone)
         record = WriteRollback(
-            actor=principal.actor, writer=undone.writer, since=undone.since, reason=reason, at=now, undoes=undone
+            actor=principal.actor,
+            writer=undone.writer,
+            since=undone.since,
+            reason=reason,
+            at=now,
+            undoes=undone,
         )
         return apply_plan(record, preview_undo(undone, lock=True), sha256=sha256)
 
@@ -57,7 +81,12 @@ def check_undoable(rollback: WriteRollback) -> None:
         raise Conflict(_("This roll-back was undone already."), code="undone")
 
 
-def apply_plan(record: WriteRollback, plan: RollbackPlan, *, sha256: str) -> WriteRollback:
+def apply_plan(
+    record: WriteRollback,
+    plan: RollbackPlan,
+    *,
+    sha256: str,
+) -> WriteRollback:
     """Do what a plan says and record it. Needs a transaction that holds the rows. Raises Conflict and Invalid."""
     record.plan_sha256 = plan.sha256
     if record.plan_sha256 != sha256:
@@ -66,7 +95,12 @@ def apply_plan(record: WriteRollback, plan: RollbackPlan, *, sha256: str) -> Wri
         raise Invalid(_("Nothing left to undo."), code="nothing_to_do")
     record.batch, record.counts = secrets.token_hex(16), plan.counts
     record.left = [
-        {"why": row.reason, kind.record_key: row.object_id, "owner": row.owner_id, "by": row.by}
+        {
+            "why": row.reason,
+            kind.record_key: row.object_id,
+            "owner": row.owner_id,
+            "by": row.by,
+        }
         for kind, row in plan.items(UNCHANGED)[:MAX_UNCHANGED]
     ]
     record.save(force_insert=True)

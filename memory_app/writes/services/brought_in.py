@@ -15,7 +15,16 @@ def source_of_import(owner: User, actor: str) -> Source:
     return Source.USER_EXPLICIT if is_owner(actor, owner) else Source.INFERRED
 
 
-def note_brought_in(*, owner: User, run: str, actor: str, file: str, memories: int, values: int, now: datetime) -> None:
+def note_brought_in(
+    *,
+    owner: User,
+    run: str,
+    actor: str,
+    file: str,
+    memories: int,
+    values: int,
+    now: datetime,
+) -> None:
     """Add what a slice of an import stored to what its owner is told, unless they import it themselves.
 
     Needs the transaction of that slice.
@@ -24,7 +33,12 @@ def note_brought_in(*, owner: User, run: str, actor: str, file: str, memories: i
         return
     added = {"memories": F("memories") + memories, "values": F("values") + values}
     if not BroughtIn.objects.filter(run=run, owner=owner).update(**added, seen_at=None):
-        said = {"actor": actor, "file": file[:255], "memories": memories, "values": values}
+        said = {
+            "actor": actor,
+            "file": file[:255],
+            "memories": memories,
+            "values": values,
+        }
         BroughtIn.objects.create(owner=owner, run=run, at=now, **said)
 
 

@@ -16,7 +16,11 @@ from minara_site.kernel.guard.services import lift_holds, place_holds
 from minara_site.kernel.rollback import RollbackRecord
 
 
-def apply_memory_steps(record: RollbackRecord, steps: Sequence[RollBackStep], rows: Mapping[int, Memory]) -> None:
+def apply_memory_steps(
+    record: RollbackRecord,
+    steps: Sequence[RollBackStep],
+    rows: Mapping[int, Memory],
+) -> None:
     """Change some memories and keep what an undo needs."""
     texts = load_texts(steps)
     items, revisions, judged, deleted, restored = [], [], [], [], []
@@ -32,7 +36,13 @@ def apply_memory_steps(record: RollbackRecord, steps: Sequence[RollBackStep], ro
             batch=row.batch,
         )
         if step.text is not None:
-            revisions.append(revision_of(row, replaced_at=record.at, reason=f"{ROLL_BACK_REASON}{record.pk}"))
+            revisions.append(
+                revision_of(
+                    row,
+                    replaced_at=record.at,
+                    reason=f"{ROLL_BACK_REASON}{record.pk}",
+                )
+            )
             apply_version(row, texts[row.pk])
         move(row, step, record)
         is_restored = item.deleted_at is not None and row.deleted_at is None
@@ -70,7 +80,12 @@ def judge_again(rows: Sequence[Memory], record: RollbackRecord) -> None:
     What is in the trash is only marked: it is held when it returns.
     """
     verdicts = judge_rows(rows)
-    lift_holds(kind=MEMORY_KIND, object_ids=[row.pk for row in rows if row.held_at], actor=record.actor, now=record.at)
+    lift_holds(
+        kind=MEMORY_KIND,
+        object_ids=[row.pk for row in rows if row.held_at],
+        actor=record.actor,
+        now=record.at,
+    )
     for row in rows:
         row.rules_version = verdicts[row.pk].rules_version
         row.held_at = record.at if verdicts[row.pk].is_held else None

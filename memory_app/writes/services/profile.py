@@ -21,7 +21,12 @@ def apply_entry_step(record: RollbackRecord, step: EntryStep) -> None:
     hold = find_hold(entry) if record.undoes is not None else None
     if hold is not None and hold.held_at == record.undoes.at:  # held by the roll-back that is undone
         entry.held_value = ""
-        lift_holds(kind=PROFILE_KIND, object_ids=[entry.pk], actor=record.undoes.actor, now=record.at)
+        lift_holds(
+            kind=PROFILE_KIND,
+            object_ids=[entry.pk],
+            actor=record.undoes.actor,
+            now=record.at,
+        )
     if earlier.value:
         set_earlier(entry, earlier, now=record.at)
     elif entry.held_value:  # what is held goes on waiting
@@ -30,4 +35,9 @@ def apply_entry_step(record: RollbackRecord, step: EntryStep) -> None:
     elif entry.pk is not None:
         entry.delete()
     replaced = UserProfileRevision.objects.for_owner(owner).filter(key=step.key).latest("pk")
-    RolledBackEntry.objects.create(rollback_id=record.pk, owner=owner, key=step.key, revision=replaced)
+    RolledBackEntry.objects.create(
+        rollback_id=record.pk,
+        owner=owner,
+        key=step.key,
+        revision=replaced,
+    )

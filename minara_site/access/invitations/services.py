@@ -29,7 +29,13 @@ class NewLink:
 def invite(*, username: str, role: Role, now: datetime, actor: str) -> NewLink:
     """Make somebody who has no password yet, and the link by which they choose one. Raises Invalid."""
     with transaction.atomic():
-        user = create_user(username=username, role=role, password=None, now=now, actor=actor)
+        user = create_user(
+            username=username,
+            role=role,
+            password=None,
+            now=now,
+            actor=actor,
+        )
         return make_link(user, now=now, actor=actor)
 
 
@@ -49,7 +55,12 @@ def make_link(user: User, *, now: datetime, actor: str) -> NewLink:
     """Keep the hash of a fresh token in the place of unused ones, and write that down."""
     link = NewLink(user, secrets.token_urlsafe(32), now + LINK_LIFE)
     Invitation.objects.filter(user=user, used_at=None).delete()
-    Invitation.objects.create(user=user, token_sha256=hash_key(link.token), created_at=now, expires_at=link.expires_at)
+    Invitation.objects.create(
+        user=user,
+        token_sha256=hash_key(link.token),
+        created_at=now,
+        expires_at=link.expires_at,
+    )
     record_act("invitation_made", user, now=now, actor=actor)
     return link
 
@@ -85,14 +96,25 @@ def link_was_used() -> Gone:
     return Gone(_("This link was used. Sign in with the password that was chosen, or ask an operator for a new link."))
 
 
-def accept_invitation(*, token: str, display_name: str, password: str, now: datetime) -> User:
+def accept_invitation(
+    *,
+    token: str,
+    display_name: str,
+    password: str,
+    now: datetime,
+) -> User:
     """Set the password, end every session, and close the link. Raises NotFound, Gone or Invalid."""
     with transaction.atomic():
         invitation = open_invitation(token, now=now)
         if not Invitation.objects.filter(pk=invitation.pk, used_at=None).update(used_at=now):
             raise link_was_used()
         user: User = invitation.user
-        user.display_name = clean_text(display_name, field="display_name", max_chars=80, min_chars=0)
+        user.display_name = clean_text(
+            display_name,
+            field="display_name",
+            max_chars=80,
+            min_chars=0,
+        )
         check_password(password, user)
         user.set_password(password)
         user.save(update_fields=["display_name", "password"])

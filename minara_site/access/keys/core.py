@@ -78,7 +78,12 @@ def is_same_key(text: str, stored_sha256: str) -> bool:
     return compare_digest(hash_key(text), stored_sha256)
 
 
-def decide_state(*, expires_at: datetime | None, revoked_at: datetime | None, now: datetime) -> KeyState:
+def decide_state(
+    *,
+    expires_at: datetime | None,
+    revoked_at: datetime | None,
+    now: datetime,
+) -> KeyState:
     """Return the state of a key; one that is revoked stays so after its expiry."""
     if revoked_at is not None:
         return KeyState.REVOKED

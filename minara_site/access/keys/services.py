@@ -54,7 +54,10 @@ def create_key(
     granted = check_scopes(scopes, user.role)
     days = settings.MINARA.minara_key_expires_days if expires_days is None else expires_days
     if not 0 <= days <= LONGEST_LIFE_DAYS:
-        raise invalid("expires_days", _("Choose 1 to %(most)d days, or 0 for no expiry.") % {"most": LONGEST_LIFE_DAYS})
+        raise invalid(
+            "expires_days",
+            _("Choose 1 to %(most)d days, or 0 for no expiry.") % {"most": LONGEST_LIFE_DAYS},
+        )
     key = generate_key(settings.MINARA.minara_key_environment)
     row = ApiKey(
         prefix=key.prefix,
@@ -83,7 +86,10 @@ def check_scopes(scopes: Iterable[str], role: Role) -> list[str]:
     asked = set(scopes)
     unknown = asked - {*Scope}
     if unknown or not asked:
-        raise invalid("scopes", _("Choose from: %(scopes)s.") % {"scopes": ", ".join(Scope)})
+        raise invalid(
+            "scopes",
+            _("Choose from: %(scopes)s.") % {"scopes": ", ".join(Scope)},
+        )
     if Scope.OPERATOR in asked and role is not Role.OPERATOR:
         raise invalid("scopes", _("The scope operator is for operators' own keys only."))
     return [scope.value for scope in Scope if scope in asked]
@@ -117,7 +123,13 @@ def list_keys(user: User | None = None) -> "QuerySet[ApiKey]":
     return newest_first
 
 
-def revoke_key(*, prefix: str, now: datetime, actor: str, user: User | None = None) -> ApiKey:
+def revoke_key(
+    *,
+    prefix: str,
+    now: datetime,
+    actor: str,
+    user: User | None = None,
+) -> ApiKey:
     """Close a key for good, on every worker at once; a second time changes nothing. Raises NotFound.
 
     `user` is whose key it must be; None is the command line, which closes anyone's.
@@ -131,7 +143,13 @@ def revoke_key(*, prefix: str, now: datetime, actor: str, user: User | None = No
             key.revoked_at = now
             key.save(update_fields=["revoked_at"])
             details = {"key": prefix}
-            record_audit(now=now, actor=actor, tool_call="api_key_revoked", owner_id=key.user_id, details=details)
+            record_audit(
+                now=now,
+                actor=actor,
+                tool_call="api_key_revoked",
+                owner_id=key.user_id,
+                details=details,
+            )
     return key
 
 
@@ -150,7 +168,12 @@ def authenticate_key(text: str, *, address: str, now: datetime) -> Principal:
     refuse_closed(key, address=address, now=now)
     note_use(key, now=now)
     scopes = frozenset(scope for scope in Scope if scope in key.scopes)
-    return Principal(user=key.owner, role=key.owner.role, scopes=scopes, key_prefix=key.prefix)
+    return Principal(
+        user=key.owner,
+        role=key.owner.role,
+        scopes=scopes,
+        key_prefix=key.prefix,
+    )
 
 
 @cache
@@ -190,4 +213,9 @@ def gateway_principal() -> Principal:
     user: User = User.objects.with_role().get(is_default=True)
     if not user.is_active:
         raise Unauthenticated(_("The default user is disabled. Ask an operator."), code="user_disabled")
-    return Principal(user=user, role=user.role, scopes=AGENT_SCOPES, key_prefix=GATEWAY_PREFIX)
+    return Principal(
+        user=user,
+        role=user.role,
+        scopes=AGENT_SCOPES,
+        key_prefix=GATEWAY_PREFIX,
+    )

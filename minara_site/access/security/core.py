@@ -33,7 +33,13 @@ class Life:
     idle: timedelta
     absolute: timedelta
 
-    def is_over(self, *, begun_at: datetime, seen_at: datetime, now: datetime) -> bool:
+    def is_over(
+        self,
+        *,
+        begun_at: datetime,
+        seen_at: datetime,
+        now: datetime,
+    ) -> bool:
         """Say whether a session that began and was last seen then has ended."""
         return now - seen_at >= self.idle or now - begun_at >= self.absolute
 

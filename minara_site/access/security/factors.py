@@ -86,7 +86,12 @@ def list_factors(user: User) -> Factors:
     return Factors(
         app=next((row for row in rows if row.type == APP), None),
         passkeys=[
-            Passkey(row.pk, str(row.data.get("name", "")), row.created_at, row.last_used_at)
+            Passkey(
+                row.pk,
+                str(row.data.get("name", "")),
+                row.created_at,
+                row.last_used_at,
+            )
             for row in rows
             if row.type == PASSKEY
         ],
@@ -94,18 +99,37 @@ def list_factors(user: User) -> Factors:
     )
 
 
-def add_app(*, user: User, secret: str, session_key: str, now: datetime, actor: str) -> list[str]:
+def add_app(
+    *,
+    user: User,
+    secret: str,
+    session_key: str,
+    now: datetime,
+    actor: str,
+) -> list[str]:
     """Add the app that holds this secret; return new recovery codes, or none. Raises Conflict for a second app."""
     with transaction.atomic():
         lock(user)
         if Authenticator.objects.filter(user=user, type=APP).exists():
             raise Conflict(_("An authenticator app is set up already. Remove it first to set up another."))
         added = TOTP.activate(user, secret).instance
-        return keep_added(added, user=user, session_key=session_key, now=now, actor=actor)
+        return keep_added(
+            added,
+            user=user,
+            session_key=session_key,
+            now=now,
+            actor=actor,
+        )
 
 
 def add_passkey(
-    *, user: User, name: str, credential: dict[str, object], session_key: str, now: datetime, actor: str
+    *,
+    user: User,
+    name: str,
+    credential: dict[str, object],
+    session_key: str,
+    now: datetime,
+    actor: str,
 ) -> list[str]:
     """Add a passkey that the browser has made; return new recovery codes, or none. Raises Conflict or Invalid."""
     name = clean_text(name, field="name", max_chars=80, min_chars=0) or _("Passkey")
@@ -114,7 +138,13 @@ def add_passkey(
         if Authenticator.objects.filter(user=user, type=PASSKEY).count() >= MAX_PASSKEYS:
             raise Conflict(_("You have %(most)d passkeys. Remove one first.") % {"most": MAX_PASSKEYS})
         added = WebAuthn.add(user, name, credential).instance
-        return keep_added(added, user=user, session_key=session_key, now=now, actor=actor)
+        return keep_added(
+            added,
+            user=user,
+            session_key=session_key,
+            now=now,
+            actor=actor,
+        )
 
 
 def lock(user: User) -> None:
@@ -122,11 +152,23 @@ def lock(user: User) -> None:
     User.objects.select_for_update().get(pk=user.pk)
 
 
-def keep_added(row: Authenticator, *, user: User, session_key: str, now: datetime, actor: str) -> list[str]:
+def keep_added(
+    row: Authenticator,
+    *,
+    user: User,
+    session_key: str,
+    now: datetime,
+    actor: str,
+) -> list[str]:
     """Write down a new factor, end the other sessions, and return recovery codes when there were none."""
     User.objects.filter(pk=user.pk).update(second_factor_due_at=None)
     note_change("second_factor_added", row, now=now, actor=actor)
-    end_other_sign_ins(user=user, current_key=session_key, now=now, actor=actor)
+    end_other_sign_ins(
+        user=user,
+        current_key=session_key,
+        now=now,
+        actor=actor,
+    )
     if Authenticator.objects.filter(user=user, type=CODES).exists():
         return []
     codes: list[str] = RecoveryCodes.activate(user).get_unused_codes()
@@ -141,7 +183,14 @@ def get_factor(*, user: User, factor_id: int) -> Authenticator:
     return row
 
 
-def remove_factor(*, user: User, factor_id: int, session_key: str, now: datetime, actor: str) -> None:
+def remove_factor(
+    *,
+    user: User,
+    factor_id: int,
+    session_key: str,
+    now: datetime,
+    actor: str,
+) -> None:
     """Remove an app or passkey, with the last one the codes. Raises NotFound, or Conflict for an operator's last."""
     with transaction.atomic():
         lock(user)
@@ -153,10 +202,21 @@ def remove_factor(*, user: User, factor_id: int, session_key: str, now: datetime
         row.delete()
         if is_last:
             Authenticator.objects.filter(user=user).delete()
-        end_other_sign_ins(user=user, current_key=session_key, now=now, actor=actor)
+        end_other_sign_ins(
+            user=user,
+            current_key=session_key,
+            now=now,
+            actor=actor,
+        )
 
 
-def renew_codes(*, user: User, session_key: str, now: datetime, actor: str) -> list[str]:
+def renew_codes(
+    *,
+    user: User,
+    session_key: str,
+    now: datetime,
+    actor: str,
+) -> list[str]:
     """Replace the recovery codes and return the new ones, for the only time. Raises Conflict without a factor."""
     with transaction.atomic():
         lock(user)
@@ -165,7 +225,12 @@ def renew_codes(*, user: User, session_key: str, now: datetime, actor: str) -> l
         Authenticator.objects.filter(user=user, type=CODES).delete()
         codes = RecoveryCodes.activate(user)
         note_change("recovery_codes_renewed", codes.instance, now=now, actor=actor)
-        end_other_sign_ins(user=user, current_key=session_key, now=now, actor=actor)
+        end_other_sign_ins(
+            user=user,
+            current_key=session_key,
+            now=now,
+            actor=actor,
+        )
     unused: list[str] = codes.get_unused_codes()
     return unused
 
@@ -185,11 +250,28 @@ def reset_second_factor(*, username: str, now: datetime, actor: str) -> User:
         due_at = now if user.role is Role.OPERATOR else None
         User.objects.filter(pk=user.pk).update(second_factor_due_at=due_at)
         end_sessions(user)
-        record_audit(now=now, actor=actor, tool_call="second_factor_reset", owner_id=user.pk)
+        record_audit(
+            now=now,
+            actor=actor,
+            tool_call="second_factor_reset",
+            owner_id=user.pk,
+        )
     return user
 
 
-def note_change(tool_call: str, row: Authenticator, *, now: datetime, actor: str) -> None:
+def note_change(
+    tool_call: str,
+    row: Authenticator,
+    *,
+    now: datetime,
+    actor: str,
+) -> None:
     """Write down what happened to a factor: its id and kind, nothing of what it holds."""
     details = {"factor": row.pk, "kind": row.type}
-    record_audit(now=now, actor=actor, tool_call=tool_call, owner_id=row.user_id, details=details)
+    record_audit(
+        now=now,
+        actor=actor,
+        tool_call=tool_call,
+        owner_id=row.user_id,
+        details=details,
+    )

@@ -50,12 +50,21 @@ class AttemptLimit:
         if until is not None:
             refuse(timedelta(seconds=until - now.timestamp()))
         allowance = count(
-            self.key, limit=self.most, seconds=int(self.window.total_seconds()), now=now, fails_open=False
+            self.key,
+            limit=self.most,
+            seconds=int(self.window.total_seconds()),
+            now=now,
+            fails_open=False,
         )
         if allowance.remaining == 0:  # nobody may try for a window, up to the second in `window`
             until_second = ceil((now + self.window).timestamp())
             ends_at = now + 2 * self.window  # as long as the tries behind it
-            values = {"window": until_second, "hits": 1, "earlier_hits": 0, "ends_at": ends_at}
+            values = {
+                "window": until_second,
+                "hits": 1,
+                "earlier_hits": 0,
+                "ends_at": ends_at,
+            }
             RateCount.objects.update_or_create(key=self.lock, defaults=values)
         if not allowance.is_allowed:
             refuse(timedelta(seconds=allowance.retry_after_seconds))
@@ -76,7 +85,11 @@ def refuse(wait: timedelta) -> NoReturn:
     seconds = max(ceil(wait.total_seconds()), 1)
     minutes = ceil(seconds / 60)
     text = _("Too many wrong tries. Sign-in from here is locked; wait %(minutes)d minutes, then try again.")
-    raise Throttled(text % {"minutes": minutes}, code="locked", retry_after_seconds=seconds)
+    raise Throttled(
+        text % {"minutes": minutes},
+        code="locked",
+        retry_after_seconds=seconds,
+    )
 
 
 def name_limit(name: str, address: str) -> AttemptLimit:
@@ -116,4 +129,10 @@ def is_first_use(*, user_id: int, code: str, now: datetime) -> bool:
     """Say whether this person types this code for the first time: a code that somebody saw opens nothing."""
     digest = hashlib.sha256(code.encode()).hexdigest()
     key = f"code:{user_id}:{digest}"
-    return count(key, limit=1, seconds=int(CODE_KNOWN_FOR.total_seconds()), now=now, fails_open=False).is_allowed
+    return count(
+        key,
+        limit=1,
+        seconds=int(CODE_KNOWN_FOR.total_seconds()),
+        now=now,
+        fails_open=False,
+    ).is_allowed

@@ -49,7 +49,12 @@ def end_session(request: HttpRequest) -> SessionEnded:
     with transaction.atomic():
         if delete_sessions(UserSession.objects.filter(session_key=key)):
             actor = f"user:{user.pk}"
-            record_audit(now=timezone.now(), actor=actor, tool_call="session_ended_unproven", owner_id=user.pk)
+            record_audit(
+                now=timezone.now(),
+                actor=actor,
+                tool_call="session_ended_unproven",
+                owner_id=user.pk,
+            )
     logout(request)
     return SessionEnded(
         _("Five wrong passwords or codes end a sign-in. Your other sign-ins continue; here, sign in again.")

@@ -54,7 +54,10 @@ def life_of(role: Role) -> Life:
     config = settings.MINARA
     if role is Role.OPERATOR:
         return Life(timedelta(minutes=config.minara_operator_idle_minutes), operator_life())
-    return Life(timedelta(days=config.minara_user_idle_days), timedelta(days=config.minara_user_sign_in_days))
+    return Life(
+        timedelta(days=config.minara_user_idle_days),
+        timedelta(days=config.minara_user_sign_in_days),
+    )
 
 
 def operator_life() -> timedelta:
@@ -62,7 +65,12 @@ def operator_life() -> timedelta:
     return timedelta(hours=settings.MINARA.minara_operator_sign_in_hours)
 
 
-def begin_session(sender: Any, request: HttpRequest, user: User, **kwargs: Any) -> None:
+def begin_session(
+    sender: Any,
+    request: HttpRequest,
+    user: User,
+    **kwargs: Any,
+) -> None:
     """Note when and where a session began; receives Django's `user_logged_in`."""
     now = timezone.now()
     request.session[BEGUN] = request.session[SEEN] = now.timestamp()
@@ -129,7 +137,10 @@ def note_visit(session: SessionBase, *, now: datetime) -> None:
 
 def is_fresh(request: HttpRequest, user: User, *, now: datetime) -> bool:
     """Say whether this session proved within ten minutes who sits there: by password, passkey or code."""
-    latest = max((record.get("at", 0.0) for record in get_authentication_records(request, user)), default=0.0)
+    latest = max(
+        (record.get("at", 0.0) for record in get_authentication_records(request, user)),
+        default=0.0,
+    )
     return timedelta() <= now - datetime.fromtimestamp(latest, UTC) < FRESH_FOR
 
 
@@ -138,7 +149,10 @@ def list_sign_ins(user: User, *, current_key: str, now: datetime) -> list[SignIn
     life = life_of(user.role)
     stored = Session.objects.filter(pk=OuterRef("session_key"), expire_date__gt=now)
     sessions: QuerySet[UserSession] = UserSession.objects.filter(
-        Exists(stored), user=user, last_seen_at__gt=now - life.idle, created_at__gt=now - life.absolute
+        Exists(stored),
+        user=user,
+        last_seen_at__gt=now - life.idle,
+        created_at__gt=now - life.absolute,
     )
     return [
         SignIn(
@@ -154,22 +168,46 @@ def list_sign_ins(user: User, *, current_key: str, now: datetime) -> list[SignIn
     ]
 
 
-def end_sign_in(*, user: User, sign_in_id: int, now: datetime, actor: str) -> None:
+def end_sign_in(
+    *,
+    user: User,
+    sign_in_id: int,
+    now: datetime,
+    actor: str,
+) -> None:
     """End one session of this user. Raises NotFound, also for somebody else's."""
     with transaction.atomic():
         if not delete_sessions(UserSession.objects.filter(user=user, pk=sign_in_id)):
             raise NotFound(_("No one is signed in there any more."))
         details = {"session": sign_in_id}
-        record_audit(now=now, actor=actor, tool_call="sign_in_ended", owner_id=user.pk, details=details)
+        record_audit(
+            now=now,
+            actor=actor,
+            tool_call="sign_in_ended",
+            owner_id=user.pk,
+            details=details,
+        )
 
 
-def end_other_sign_ins(*, user: User, current_key: str, now: datetime, actor: str) -> int:
+def end_other_sign_ins(
+    *,
+    user: User,
+    current_key: str,
+    now: datetime,
+    actor: str,
+) -> int:
     """End every session of this user but the current one; return how many."""
     with transaction.atomic():
         ended = delete_sessions(UserSession.objects.filter(user=user).exclude(session_key=current_key))
         if ended:
             details = {"ended": ended}
-            record_audit(now=now, actor=actor, tool_call="sessions_ended", owner_id=user.pk, details=details)
+            record_audit(
+                now=now,
+                actor=actor,
+                tool_call="sessions_ended",
+                owner_id=user.pk,
+                details=details,
+            )
     return ended
 
 

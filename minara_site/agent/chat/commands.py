@@ -54,7 +54,12 @@ def help_lines() -> list[tuple[str, str]]:
     ]
 
 
-def run_shell(name: str, words: list[str], chat: Chat, terminal: Terminal) -> None:
+def run_shell(
+    name: str,
+    words: list[str],
+    chat: Chat,
+    terminal: Terminal,
+) -> None:
     """Run a command of the shell here, for the chat's owner; what it refuses is one line."""
     if name in {"reflect", "recall"} and not words:
         terminal.show("\n".join(each.id for each in registry().all()))
@@ -66,7 +71,13 @@ def run_shell(name: str, words: list[str], chat: Chat, terminal: Terminal) -> No
     if name in {"recall", "preferences", "profile", "workspace"}:
         words = [*words, "--user", chat.owner.get_username()]
     try:
-        call_command(name, *words, stdout=terminal, stderr=terminal, no_color=True)
+        call_command(
+            name,
+            *words,
+            stdout=terminal,
+            stderr=terminal,
+            no_color=True,
+        )
     except CommandError as error:
         terminal.show(str(error))
     except SystemExit:  # its exit status is the shell's matter; it has said what there is to say

@@ -46,7 +46,12 @@ def result_block(use_id: str, *texts: str, is_error: bool) -> dict[str, Any]:
     """Return what a tool answered; a text that is too long is cut, and says so."""
     shown = [text if len(text) <= MAX_RESULT_CHARS else f"{text[:MAX_RESULT_CHARS]}\n{CUT_NOTE}" for text in texts]
     content = [{"type": "text", "text": text} for text in shown]
-    return {"type": "tool_result", "tool_use_id": use_id, "is_error": is_error, "content": content}
+    return {
+        "type": "tool_result",
+        "tool_use_id": use_id,
+        "is_error": is_error,
+        "content": content,
+    }
 
 
 def trim_history(history: list[Messages]) -> list[Messages]:

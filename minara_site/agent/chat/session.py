@@ -57,7 +57,13 @@ class TurnProgress:
 class Chat:
     """An agent of one owner. `show` prints a text; `history` are the turns that the model still reads."""
 
-    def __init__(self, owner: User, *, max_tier: int = USUAL_TIER, show: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        owner: User,
+        *,
+        max_tier: int = USUAL_TIER,
+        show: Callable[[str], None],
+    ) -> None:
         """Raise Refused for somebody who is disabled or may own no session."""
         if not owner.is_active:
             raise Refused(_("%(name)s is disabled.") % {"name": owner.username})
@@ -65,7 +71,10 @@ class Chat:
         self.max_tier = max_tier
         self.show = show
         self.principal = Principal(
-            user=owner, role=owner.role, scopes=AGENT_SCOPES, key_prefix=f"{CHAT_PREFIX}.{owner.pk}"
+            user=owner,
+            role=owner.role,
+            scopes=AGENT_SCOPES,
+            key_prefix=f"{CHAT_PREFIX}.{owner.pk}",
         )
         for act in (Act.PROMPT_READ, Act.SUGGESTIONS_READ, Act.TURN_WRITE):
             self.principal.require(act)
@@ -76,7 +85,11 @@ class Chat:
     def begin(self) -> None:
         """Start a session; its prompt is frozen now."""
         snapshot = start_session(
-            owner=self.owner, title=TITLE, actor=self.principal.actor, now=timezone.now(), max_tier=self.max_tier
+            owner=self.owner,
+            title=TITLE,
+            actor=self.principal.actor,
+            now=timezone.now(),
+            max_tier=self.max_tier,
         )
         self.session_id, self.history = snapshot.session_id, []
         for warning in snapshot.warnings:
@@ -84,7 +97,12 @@ class Chat:
 
     def end(self) -> None:
         """End the session and wipe its prompt. Raises NotFound when it was erased meanwhile."""
-        end_session(owner=self.owner, session_id=self.session_id, actor=self.principal.actor, now=timezone.now())
+        end_session(
+            owner=self.owner,
+            session_id=self.session_id,
+            actor=self.principal.actor,
+            now=timezone.now(),
+        )
 
     def load_snapshot(self) -> SessionSnapshot:
         """Return the prompt of the session. Raises Gone when it was ended elsewhere."""
@@ -135,7 +153,10 @@ class Chat:
                 return
             if rounds_left:
                 results = [self.call(turn, use) for use in reply.tool_calls]
-                turn.messages += [said_by("assistant", reply.content), said_by("user", results)]
+                turn.messages += [
+                    said_by("assistant", reply.content),
+                    said_by("user", results),
+                ]
         self.show(_("Stopped: the agent called tools %(count)d times in a row.") % {"count": MAX_ROUNDS})
 
     def close(self, turn: TurnProgress, reply: Reply) -> None:
@@ -149,15 +170,31 @@ class Chat:
     def call(self, turn: TurnProgress, use: ToolUse) -> dict[str, object]:
         """Run one tool, show its name and what went wrong, and return what the model reads of it."""
         if len(turn.calls) >= MAX_TOOL_CALLS:
-            return result_block(use.id, "Not run: too many tools in one turn.", is_error=True)
+            return result_block(
+                use.id,
+                "Not run: too many tools in one turn.",
+                is_error=True,
+            )
         name = " ".join(use.name.split())[:MAX_TOOL_NAME_CHARS] or "?"
         tool = self.tools.get(name)
         if tool is None:
             problem, texts = _("There is no such tool."), ["There is no such tool in this session."]
         else:
-            result = answer_call(self.principal, name, use.arguments, surface=Surface.COMMAND)
+            result = answer_call(
+                self.principal,
+                name,
+                use.arguments,
+                surface=Surface.COMMAND,
+            )
             problem, texts = result.problem, [result.text] if result.problem else [RECALLED, result.text]
-        turn.calls.append(ToolCall(name, use.arguments, ok=not problem, tier=tier_of(tool) if tool else None))
+        turn.calls.append(
+            ToolCall(
+                name,
+                use.arguments,
+                ok=not problem,
+                tier=tier_of(tool) if tool else None,
+            )
+        )
         self.show(f"[{name}] {problem}" if problem else f"[{name}]")
         return result_block(use.id, *texts, is_error=bool(problem))
 
@@ -182,10 +219,24 @@ def tier_of(tool: Tool) -> int:
     return READ_TIER if tool.is_read_only else WRITE_TIER
 
 
-def load_notes(snapshot: SessionSnapshot, message: str, *, actor: str) -> tuple[str, ...]:
+def load_notes(
+    snapshot: SessionSnapshot,
+    message: str,
+    *,
+    actor: str,
+) -> tuple[str, ...]:
     """Return the blocks that are suggested for a message; the model reads them in this turn alone."""
     asked = message[:MAX_SUGGESTION_CHARS]
     session, now = snapshot.session, timezone.now()
-    found = load_suggestions(session=session, message=asked, reader=session.owner, actor=actor, now=now)
-    blocks = (found["block"], *(extra["block"] for extra in found["extras"].values()))
+    found = load_suggestions(
+        session=session,
+        message=asked,
+        reader=session.owner,
+        actor=actor,
+        now=now,
+    )
+    blocks = (
+        found["block"],
+        *(extra["block"] for extra in found["extras"].values()),
+    )
     return tuple(block for block in blocks if block)

@@ -18,7 +18,10 @@ class Terminal:
         """`out` is the output of the command that talks; at a terminal lines can be edited."""
         self.out = out
         self.is_interactive = sys.stdin.isatty() and sys.stdout.isatty()
-        for stream, errors in ((sys.stdin, "surrogateescape"), (sys.stdout, "backslashreplace")):
+        for stream, errors in (
+            (sys.stdin, "surrogateescape"),
+            (sys.stdout, "backslashreplace"),
+        ):
             if isinstance(stream, TextIOWrapper):
                 stream.reconfigure(errors=errors)
         if self.is_interactive:

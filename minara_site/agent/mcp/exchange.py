@@ -46,7 +46,11 @@ class Exchange:
 
 
 def run_exchange(
-    principal: Principal, *, headers: Mapping[str, str], body: bytes, security: TransportSecuritySettings
+    principal: Principal,
+    *,
+    headers: Mapping[str, str],
+    body: bytes,
+    security: TransportSecuritySettings,
 ) -> Exchange:
     """Answer one POST of this caller."""
     named = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
@@ -63,8 +67,17 @@ def run_exchange(
     return exchange
 
 
-async def serve(server: Server[Any], exchange: Exchange, security: TransportSecuritySettings) -> None:
+async def serve(
+    server: Server[Any],
+    exchange: Exchange,
+    security: TransportSecuritySettings,
+) -> None:
     """Let the SDK answer, without sessions and without streams."""
-    manager = StreamableHTTPSessionManager(server, json_response=True, stateless=True, security_settings=security)
+    manager = StreamableHTTPSessionManager(
+        server,
+        json_response=True,
+        stateless=True,
+        security_settings=security,
+    )
     async with manager.run():
         await manager.handle_request(exchange.scope, exchange.receive, exchange.send)

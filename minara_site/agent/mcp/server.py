@@ -44,7 +44,11 @@ def describe(tool: Tool) -> McpTool:
         name=tool.name,
         description=definition["description"],
         input_schema=definition["input_schema"],
-        annotations=ToolAnnotations(read_only_hint=tool.is_read_only, destructive_hint=False, open_world_hint=False),
+        annotations=ToolAnnotations(
+            read_only_hint=tool.is_read_only,
+            destructive_hint=False,
+            open_world_hint=False,
+        ),
     )
 
 
@@ -54,16 +58,25 @@ async def run_tool(context: ServerRequestContext[Any], params: CallToolRequestPa
     return await run(caller.get(), params.name, params.arguments or {})
 
 
-def answer(principal: Principal, name: str, arguments: dict[str, Any]) -> CallToolResult:
+def answer(
+    principal: Principal,
+    name: str,
+    arguments: dict[str, Any],
+) -> CallToolResult:
     """Run one tool and return its answer, or the error in words."""
     result = answer_call(principal, name, arguments, surface=Surface.MCP)
     if result.problem:
         return CallToolResult(content=[TextContent(text=result.text)], is_error=True)
     return CallToolResult(
-        content=[TextContent(text=RECALLED), TextContent(text=result.text)], structured_content=json.loads(result.text)
+        content=[TextContent(text=RECALLED), TextContent(text=result.text)],
+        structured_content=json.loads(result.text),
     )
 
 
 SERVER: Server[Any] = Server(
-    "minara", version=version("minara"), instructions=INSTRUCTIONS, on_list_tools=list_tools, on_call_tool=run_tool
+    "minara",
+    version=version("minara"),
+    instructions=INSTRUCTIONS,
+    on_list_tools=list_tools,
+    on_call_tool=run_tool,
 )

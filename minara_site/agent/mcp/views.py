@@ -40,9 +40,15 @@ def answer(request: HttpRequest) -> HttpResponse:
     read_json(request.body)
     host = request.get_host()
     security = TransportSecuritySettings(
-        allowed_hosts=[host], allowed_origins=[settings.MINARA.minara_public_url, f"{request.scheme}://{host}"]
+        allowed_hosts=[host],
+        allowed_origins=[settings.MINARA.minara_public_url, f"{request.scheme}://{host}"],
     )
-    exchange = run_exchange(principal, headers={**request.headers, "Host": host}, body=request.body, security=security)
+    exchange = run_exchange(
+        principal,
+        headers={**request.headers, "Host": host},
+        body=request.body,
+        security=security,
+    )
     response = HttpResponse(bytes(exchange.content), status=exchange.status)
     del response["Content-Type"]
     for name, value in exchange.headers:

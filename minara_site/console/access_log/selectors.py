@@ -30,7 +30,13 @@ class AccessLogRow:
 def describe_access(entries: Iterable[AccessEntry]) -> list[AccessLogRow]:
     """Return entries as rows; a kind that no app declares keeps its own word."""
     subjects = load_access_subjects()
-    found = [(entry, subjects.get(entry.kind, AccessSubject(entry.kind, entry.kind))) for entry in entries]
+    found = [
+        (
+            entry,
+            subjects.get(entry.kind, AccessSubject(entry.kind, entry.kind)),
+        )
+        for entry in entries
+    ]
     return [
         AccessLogRow(
             e.pk,

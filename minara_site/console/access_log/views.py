@@ -13,7 +13,9 @@ from minara_site.web.filters import choice, dates
 from minara_site.web.lists import Column, Empty, ListSpec, by_time, load_page, render_list
 
 KIND = choice(
-    "kind", gettext_lazy("What"), lambda: [(each.name, each.label) for each in load_access_subjects().values()]
+    "kind",
+    gettext_lazy("What"),
+    lambda: [(each.name, each.label) for each in load_access_subjects().values()],
 )
 DATES = dates("at", gettext_lazy("From"), gettext_lazy("Before"))
 LOOKS = ListSpec(
@@ -86,22 +88,49 @@ OWN_REVEALS = ListSpec(
 @page(Act.ACCESS_LOG)
 def access_log(request: PageRequest) -> HttpResponse:
     """List every look."""
-    found = load_page(LOOKS, request, AccessEntry.objects.select_related("viewer", "owner"))
+    found = load_page(
+        LOOKS,
+        request,
+        AccessEntry.objects.select_related("viewer", "owner"),
+    )
     shown = found.with_rows(describe_access(found.rows))
-    return render_list(request, "console/access_log/list.html", shown, {"title": _("Access log")})
+    return render_list(
+        request,
+        "console/access_log/list.html",
+        shown,
+        {"title": _("Access log")},
+    )
 
 
 @page(Act.OWN_SETTINGS)
 def own_access(request: PageRequest) -> HttpResponse:
     """List who looked at the reader's data."""
-    found = load_page(OWN_LOOKS, request, list_access(request.user).select_related("owner"))
+    found = load_page(
+        OWN_LOOKS,
+        request,
+        list_access(request.user).select_related("owner"),
+    )
     shown = found.with_rows(describe_access(found.rows))
-    return render_list(request, "console/access_log/own.html", shown, {"title": _("Who looked at your data")})
+    return render_list(
+        request,
+        "console/access_log/own.html",
+        shown,
+        {"title": _("Who looked at your data")},
+    )
 
 
 @page(Act.OWN_SETTINGS)
 def own_reveals(request: PageRequest) -> HttpResponse:
     """List what the reader revealed of other people's data."""
-    found = load_page(OWN_REVEALS, request, list_reveals().filter(viewer=request.user))
+    found = load_page(
+        OWN_REVEALS,
+        request,
+        list_reveals().filter(viewer=request.user),
+    )
     shown = found.with_rows(describe_access(found.rows))
-    return render_list(request, "console/access_log/reveals.html", shown, {"title": _("My reveals")})
+    return render_list(
+        request,
+        "console/access_log/reveals.html",
+        shown,
+        {"title": _("My reveals")},
+    )

@@ -47,7 +47,9 @@ class FirstRunForm(forms.Form):
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )
     password_again = forms.CharField(
-        label=_("Password again"), strip=False, widget=forms.PasswordInput(attrs={"autocomplete": "new-password"})
+        label=_("Password again"),
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )
 
     @property
@@ -57,7 +59,10 @@ class FirstRunForm(forms.Form):
 
     def focus_first(self) -> None:
         """Put the cursor into the first wrong field, or into the first one when none is wrong."""
-        name = next((name for name in self.fields if name in self.errors), next(iter(self.fields)))
+        name = next(
+            (name for name in self.fields if name in self.errors),
+            next(iter(self.fields)),
+        )
         self.fields[name].widget.attrs["autofocus"] = True
 
     def clean_username(self) -> str:

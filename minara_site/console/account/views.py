@@ -53,7 +53,10 @@ def claim(request: PageRequest) -> HttpResponse:
     try:
         open_setup_link(token)
         if form.is_valid():
-            return enter(request, claim_setup(token=token, now=timezone.now(), **form.chosen))
+            return enter(
+                request,
+                claim_setup(token=token, now=timezone.now(), **form.chosen),
+            )
     except Gone as used:
         return link_used_page(request, used)
     except Invalid as refusal:
@@ -61,7 +64,11 @@ def claim(request: PageRequest) -> HttpResponse:
     return first_run_page(request, token, form)
 
 
-def first_run_page(request: PageRequest, token: str, form: FirstRunForm) -> HttpResponse:
+def first_run_page(
+    request: PageRequest,
+    token: str,
+    form: FirstRunForm,
+) -> HttpResponse:
     """Answer the form of the first run."""
     form.focus_first()
     context = {"title": _("Welcome to Minara"), "token": token}
@@ -71,4 +78,9 @@ def first_run_page(request: PageRequest, token: str, form: FirstRunForm) -> Http
 def link_used_page(request: PageRequest, used: Gone) -> HttpResponse:
     """Show the way in to whoever comes back through a link that has done its work."""
     context = {"title": _("This link was used"), "detail": used.detail}
-    return render_page(request, "console/account/link_used.html", context, status=used.status)
+    return render_page(
+        request,
+        "console/account/link_used.html",
+        context,
+        status=used.status,
+    )

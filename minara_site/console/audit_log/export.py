@@ -32,7 +32,12 @@ class Echo:
         return text
 
 
-def export_response(entries: "QuerySet[AuditEntry]", kind: Format, *, order: Order) -> StreamingHttpResponse:
+def export_response(
+    entries: "QuerySet[AuditEntry]",
+    kind: Format,
+    *,
+    order: Order,
+) -> StreamingHttpResponse:
     """Return the file, times in UTC, newest first."""
     records = (
         {name: getattr(entry, name) for name in COLUMNS} | {"at": entry.at.astimezone(UTC).isoformat()}

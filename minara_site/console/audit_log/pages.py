@@ -58,7 +58,12 @@ ENTRIES = ListSpec(
             lookup="tool_call",
         ),
         user_filter("owner", gettext_lazy("Owner")),
-        Filter("request", gettext_lazy("Request"), FilterKind.TEXT, apply=by_request),
+        Filter(
+            "request",
+            gettext_lazy("Request"),
+            FilterKind.TEXT,
+            apply=by_request,
+        ),
         *dates("at", gettext_lazy("Done after"), gettext_lazy("Done before")),
     ),
     empty=Empty(

@@ -42,7 +42,10 @@ class Chain:
     @property
     def broken(self) -> Finding | None:
         """Return the break, as the newest seal shows it or as the last check found it."""
-        return next((each for each in (self.quick, self.found) if each and each.broken), None)
+        return next(
+            (each for each in (self.quick, self.found) if each and each.broken),
+            None,
+        )
 
 
 def load_chain(*, now: datetime) -> Chain:

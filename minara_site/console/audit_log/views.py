@@ -30,7 +30,12 @@ def entry_list(request: PageRequest) -> HttpResponse:
     context: dict[str, Any] = {"title": _("Audit log"), "formats": list(Format)}
     if not wants_fragment(request):
         context |= chain_context(request)
-    return render_list(request, "console/audit_log/list.html", found.with_rows(rows), context)
+    return render_list(
+        request,
+        "console/audit_log/list.html",
+        found.with_rows(rows),
+        context,
+    )
 
 
 def chain_context(request: PageRequest) -> dict[str, Any]:
@@ -38,7 +43,12 @@ def chain_context(request: PageRequest) -> dict[str, Any]:
     chain = load_chain(now=timezone.now())
     check = shape_runs([chain.under_way], reader=request.user)[0] if chain.under_way else None
     waiting = total_label(chain.waiting)
-    return {"chain": chain, "waiting": waiting, "check": check, "may_run": request.principal.may(Act.JOBS_RUN)}
+    return {
+        "chain": chain,
+        "waiting": waiting,
+        "check": check,
+        "may_run": request.principal.may(Act.JOBS_RUN),
+    }
 
 
 @page(Act.AUDIT_LOG)
@@ -61,14 +71,26 @@ def chain(request: PageRequest) -> HttpResponse:
     if not wants_fragment(request):
         return see_other("audit_log:list")
     template = "console/audit_log/_chain.html"
-    return render_page(request, template, chain_context(request), fragment=template)
+    return render_page(
+        request,
+        template,
+        chain_context(request),
+        fragment=template,
+    )
 
 
 @page(Act.JOBS_RUN, methods=("POST",))
 def check(request: PageRequest) -> HttpResponse:
     """Ask for a check of the whole chain."""
-    _run, is_new = start_job(principal=request.principal, name=VERIFY, now=timezone.now())
-    toast(request, _("The check waits for a worker.") if is_new else _("A check is running already."))
+    _run, is_new = start_job(
+        principal=request.principal,
+        name=VERIFY,
+        now=timezone.now(),
+    )
+    toast(
+        request,
+        _("The check waits for a worker.") if is_new else _("A check is running already."),
+    )
     return see_other("audit_log:list")
 
 

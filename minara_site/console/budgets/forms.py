@@ -20,7 +20,11 @@ class RaiseForm(forms.Form):
         decimal_places=2,
         widget=forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"}),
     )
-    reason = reason_field(_("Why"), MAX_REASON, _("Stays in the audit log permanently."))
+    reason = reason_field(
+        _("Why"),
+        MAX_REASON,
+        _("Stays in the audit log permanently."),
+    )
 
     def clean_reason(self) -> str:
         reason: str = self.cleaned_data["reason"]

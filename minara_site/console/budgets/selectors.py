@@ -11,7 +11,10 @@ from minara_site.kernel.llm.selectors import WindowStatus, load_budget
 
 def find_status(window: Window, *, now: datetime) -> WindowStatus:
     """Return how a window that runs now stands. Raises NotFound for any other."""
-    found = next((each for each in load_budget(now=now) if each.window == window), None)
+    found = next(
+        (each for each in load_budget(now=now) if each.window == window),
+        None,
+    )
     if found is None:
         raise NotFound(_("No such budget runs now. Caps are raised for the running day or month alone."))
     return found

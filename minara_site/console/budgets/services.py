@@ -18,7 +18,14 @@ MAX_USD = Decimal(999_999)
 MAX_REASON = 200
 
 
-def raise_cap(*, principal: Principal, window: Window, cap_usd: Decimal, reason: str, now: datetime) -> None:
+def raise_cap(
+    *,
+    principal: Principal,
+    window: Window,
+    cap_usd: Decimal,
+    reason: str,
+    now: datetime,
+) -> None:
     """Let a running window cost up to this amount; another raise may be lower than the one before, never the settings'.
 
     Raises NotFound for a window that does not run now, Conflict for one without a cap, and Invalid.
@@ -35,7 +42,11 @@ def raise_cap(*, principal: Principal, window: Window, cap_usd: Decimal, reason:
             raise Invalid(problem % {"cap": usd_label(standing.cap_in_settings)})
         write_cap(window, cap_usd, by=principal.actor, reason=reason)
         before = standing.totals.cap or standing.cap_in_settings
-        details = {"category": window.category, "window": window.name, "from": usd_label(before)}
+        details = {
+            "category": window.category,
+            "window": window.name,
+            "from": usd_label(before),
+        }
         record_audit(
             now=now,
             actor=principal.actor,
@@ -52,11 +63,26 @@ def clear_cap(*, principal: Principal, window: Window, now: datetime) -> None:
         if standing.raised_cap is None:
             raise Conflict(_("This cap is not raised. Load the page again."))
         write_cap(window, None, by="", reason="")
-        details = {"category": window.category, "window": window.name, "from": usd_label(standing.raised_cap)}
-        record_audit(now=now, actor=principal.actor, tool_call="budget_cap_cleared", details=details)
+        details = {
+            "category": window.category,
+            "window": window.name,
+            "from": usd_label(standing.raised_cap),
+        }
+        record_audit(
+            now=now,
+            actor=principal.actor,
+            tool_call="budget_cap_cleared",
+            details=details,
+        )
 
 
-def write_cap(window: Window, cap_usd: Decimal | None, *, by: str, reason: str) -> None:
+def write_cap(
+    window: Window,
+    cap_usd: Decimal | None,
+    *,
+    by: str,
+    reason: str,
+) -> None:
     """Keep the cap of a window in its row, which is made if no call was."""
     BudgetWindow.objects.update_or_create(
         category=window.category,

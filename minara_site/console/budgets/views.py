@@ -38,7 +38,10 @@ def budgets(request: PageRequest) -> HttpResponse:
 def budget_context(request: PageRequest, *, now: datetime) -> dict[str, Any]:
     """Return what stands above the calls."""
     standings = load_budget(now=now)
-    actors = name_actors({each.raised_by for each in standings if each.raised_by}, reader=request.user)
+    actors = name_actors(
+        {each.raised_by for each in standings if each.raised_by},
+        reader=request.user,
+    )
     span = Span.MONTH if request.GET.get("span") == Span.MONTH else Span.DAY
     return {
         "windows": [show_window(each, now=now, actors=actors) for each in standings],
@@ -59,11 +62,19 @@ def raise_cap(request: PageRequest, category: str, window: str) -> HttpResponse:
     form = RaiseForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         try:
-            services.raise_cap(principal=request.principal, window=asked, now=now, **form.cleaned_data)
+            services.raise_cap(
+                principal=request.principal,
+                window=asked,
+                now=now,
+                **form.cleaned_data,
+            )
         except (Conflict, Invalid) as refusal:
             form.add_error("cap_usd", refusal.detail)
         else:
-            toast(request, _("Raised. From %(end)s UTC on the old cap counts again.") % {"end": end_label(asked)})
+            toast(
+                request,
+                _("Raised. From %(end)s UTC on the old cap counts again.") % {"end": end_label(asked)},
+            )
             return see_other("budgets:list")
     context = {
         "title": _("Raise the cap of %(category)s for %(window)s") % {"category": category, "window": window},
@@ -77,7 +88,11 @@ def raise_cap(request: PageRequest, category: str, window: str) -> HttpResponse:
 def clear_cap(request: PageRequest, category: str, window: str) -> HttpResponse:
     """Let the settings' cap count again."""
     try:
-        services.clear_cap(principal=request.principal, window=Window(category, window), now=timezone.now())
+        services.clear_cap(
+            principal=request.principal,
+            window=Window(category, window),
+            now=timezone.now(),
+        )
         toast(request, _("The cap of the settings counts again."))
     except Conflict as conflict:  # somebody else was first
         toast(request, conflict.detail)

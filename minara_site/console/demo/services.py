@@ -48,13 +48,26 @@ def load_demo(*, now: datetime, actor: str) -> int:
         default: User = User.objects.select_for_update().get(is_default=True)
         if DemoObject.objects.exists():
             return 0
-        load = DemoLoad(now, actor, {DEFAULT: default, **make_people(now)}, mark, marked, now)
+        load = DemoLoad(
+            now,
+            actor,
+            {DEFAULT: default, **make_people(now)},
+            mark,
+            marked,
+            now,
+        )
         acts = [act for part in load_list("demo").values() for act in part.acts(load)]
         for _moment, act in sorted(acts, key=itemgetter(0)):
             act()
         add_access_rows(load)
         count = int(demo_memories().count())
-        record_audit(now=now, actor=actor, tool_call="demo_loaded", owner_id=default.pk, details={"count": count})
+        record_audit(
+            now=now,
+            actor=actor,
+            tool_call="demo_loaded",
+            owner_id=default.pk,
+            details={"count": count},
+        )
     return count
 
 
@@ -68,7 +81,12 @@ def remove_demo(*, now: datetime, actor: str) -> Removal | None:
         if removal is not None:
             details: dict[str, Any] = {"count": removal.memories}
             details |= {"kept": [name for name, _why in removal.kept]} if removal.kept else {}
-            record_audit(now=now, actor=actor, tool_call="demo_removed", details=details)
+            record_audit(
+                now=now,
+                actor=actor,
+                tool_call="demo_removed",
+                details=details,
+            )
     return removal
 
 
@@ -90,7 +108,14 @@ def remove_rows(*, now: datetime, actor: str, apply: bool) -> Removal | None:
         return None
     people = {user.username: user for user in marked(User).order_by("pk").select_for_update(of=("self",))}
     loaded_at = AuditEntry.objects.filter(tool_call="demo_loaded").latest("at").at
-    load = DemoLoad(now, actor, {DEFAULT: default, **people}, mark, marked, loaded_at)
+    load = DemoLoad(
+        now,
+        actor,
+        {DEFAULT: default, **people},
+        mark,
+        marked,
+        loaded_at,
+    )
     memories, parts = list(demo_memories().values_list("pk", flat=True)), list(reversed(load_list("demo").values()))
     rows = [rows for part in parts for rows in part.remove(load)]
     kept = {user.username: why for user in people.values() if (why := find_reason(user, loaded_at))}
@@ -101,12 +126,21 @@ def remove_rows(*, now: datetime, actor: str, apply: bool) -> Removal | None:
     User.objects.filter(pk__in=[user.pk for user in gone]).delete()
     DemoObject.objects.all().delete()
     still_there = stored_kinds()["memory"].model.objects.filter(pk__in=memories).count()
-    return Removal(rows, [user.username for user in gone], list(kept.items()), len(memories) - still_there)
+    return Removal(
+        rows,
+        [user.username for user in gone],
+        list(kept.items()),
+        len(memories) - still_there,
+    )
 
 
 def find_reason(user: User, loaded_at: datetime) -> str:
     """Return why an account of the demo stays, empty when it goes. The demo's rows in it are removed already."""
-    later = AuditEntry.objects.filter(owner=user, tool_call="role_changed", at__gte=loaded_at)
+    later = AuditEntry.objects.filter(
+        owner=user,
+        tool_call="role_changed",
+        at__gte=loaded_at,
+    )
     if user.has_usable_password() or user.last_login or user.invitations.exists():
         return _("a person has taken it over, or was invited to")
     if later.exists():
@@ -135,7 +169,12 @@ def make_people(now: datetime) -> dict[str, User]:
     for name, fields in PEOPLE.items():
         names = chain([name], (f"{name}-{number}" for number in range(2, 1_000)))
         free = next(each for each in names if not User.objects.named(each).exists())
-        people[name] = User.objects.create(username=free, password=password, date_joined=now, **fields)
+        people[name] = User.objects.create(
+            username=free,
+            password=password,
+            date_joined=now,
+            **fields,
+        )
     grant_role(people[OLGA], Role.OPERATOR)
     mark(*people.values())
     return people
@@ -163,5 +202,16 @@ def add_access_rows(load: DemoLoad) -> None:
     """Log that an operator of the demo opened the owner's data twice."""
     owner, viewer, memory_at, prompt_at = load.people[DEFAULT], load.people[OLGA], load.ago(26), load.ago(72)
     memory = demo_memories().for_owner(owner).live().filter(updated_at__lt=memory_at).latest("updated_at")
-    for kind, object_id, at in (("memory", str(memory.pk), memory_at), ("prompt", "", prompt_at)):
-        mark(AccessEntry.objects.create(at=at, viewer=viewer, owner=owner, kind=kind, object_id=object_id))
+    for kind, object_id, at in (
+        ("memory", str(memory.pk), memory_at),
+        ("prompt", "", prompt_at),
+    ):
+        mark(
+            AccessEntry.objects.create(
+                at=at,
+                viewer=viewer,
+                owner=owner,
+                kind=kind,
+                object_id=object_id,
+            )
+        )

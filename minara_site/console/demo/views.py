@@ -15,7 +15,10 @@ from minara_site.web.responses import back, render_form, see_other, toast
 @page(Act.DEMO, methods=("POST",))
 def load(request: PageRequest) -> HttpResponse:
     """Load the demo."""
-    toast(request, loaded_label(load_demo(now=timezone.now(), actor=request.principal.actor)))
+    toast(
+        request,
+        loaded_label(load_demo(now=timezone.now(), actor=request.principal.actor)),
+    )
     return back(request, "home")
 
 

@@ -42,14 +42,24 @@ class Variable:
 def list_variables(config: Config) -> list[tuple[str, list[Variable]]]:
     """Return the variables by their reader, readers by name."""
     variables = (
-        describe(name.upper(), field, getattr(config, name), origin_of(name, config))
+        describe(
+            name.upper(),
+            field,
+            getattr(config, name),
+            origin_of(name, config),
+        )
         for name, field in Config.model_fields.items()
     )
     found = sorted(variables, key=lambda each: each.reader)
     return [(reader, list(group)) for reader, group in groupby(found, key=lambda each: each.reader)]
 
 
-def describe(name: str, field: FieldInfo, value: object, origin: Origin) -> Variable:
+def describe(
+    name: str,
+    field: FieldInfo,
+    value: object,
+    origin: Origin,
+) -> Variable:
     """Return one variable in words."""
     description = field.description or ""
     match = READER.search(description)

@@ -14,7 +14,9 @@ class ReasonForm(forms.Form):
     """Why something is changed."""
 
     reason = forms.CharField(
-        label=_("Why"), max_length=MAX_REASON_CHARS, help_text=_("It is shown in the audit log and on this page.")
+        label=_("Why"),
+        max_length=MAX_REASON_CHARS,
+        help_text=_("It is shown in the audit log and on this page."),
     )
 
 
@@ -24,7 +26,12 @@ class SwitchForm(ReasonForm):
     mode = forms.ChoiceField(label=_("Mode"), widget=forms.RadioSelect)
     field_order = ("mode", "reason")
 
-    def __init__(self, capability: Capability, mode: Mode, data: QueryDict | None = None) -> None:
+    def __init__(
+        self,
+        capability: Capability,
+        mode: Mode,
+        data: QueryDict | None = None,
+    ) -> None:
         super().__init__(data, initial={"mode": mode.value})
         modes = [each for each in Mode if each is not Mode.SHADOW or capability.has_shadow]
         field = self.fields["mode"]

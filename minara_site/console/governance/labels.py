@@ -5,7 +5,11 @@ from django.utils.translation import gettext_lazy as _
 from minara_site.kernel.governance.core import Mode
 from minara_site.web.filters import Text
 
-MODES: dict[Mode, Text] = {Mode.ON: _("On"), Mode.SHADOW: _("Shadow"), Mode.OFF: _("Off")}
+MODES: dict[Mode, Text] = {
+    Mode.ON: _("On"),
+    Mode.SHADOW: _("Shadow"),
+    Mode.OFF: _("Off"),
+}
 MODE_TEXTS: dict[Mode, Text] = {
     Mode.ON: _("On: it decides, and what it decides takes effect."),
     Mode.SHADOW: _("Shadow: it decides and is paid for, and what it would do is only listed."),

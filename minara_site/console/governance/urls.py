@@ -9,5 +9,13 @@ app_name = "governance"
 urlpatterns = [
     path("", views.governance, name="page"),
     path("breaker/", views.close_breaker, name="close"),
-    *(path(f"{name}/", views.change, {"capability": each}, name=name) for name, each in load_capabilities().items()),
+    *(
+        path(
+            f"{name}/",
+            views.change,
+            {"capability": each},
+            name=name,
+        )
+        for name, each in load_capabilities().items()
+    ),
 ]

@@ -26,7 +26,12 @@ def governance(request: PageRequest) -> HttpResponse:
     now, reader = timezone.now(), request.user
     found = load_page(SHADOWS, request, list_shadows().select_related("owner"))
     owner_ids = {row.owner_id for row in found.rows if row.owner_id}
-    log_access(principal=request.principal, owner_ids=owner_ids, kind="shadows", now=now)
+    log_access(
+        principal=request.principal,
+        owner_ids=owner_ids,
+        kind="shadows",
+        now=now,
+    )
     capabilities, breakers, model = show_capabilities(reader=reader), show_breakers(now=now), show_model()
     context = {
         "title": _("Automation"),
@@ -44,14 +49,31 @@ def governance(request: PageRequest) -> HttpResponse:
 @page(Act.GOVERNANCE_CHANGE, methods=("GET", "POST"))
 def change(request: PageRequest, capability: Capability) -> HttpResponse:
     """Switch a capability on, off or into the shadow."""
-    form = SwitchForm(capability, mode_of(capability), request.POST if request.method == "POST" else None)
+    form = SwitchForm(
+        capability,
+        mode_of(capability),
+        request.POST if request.method == "POST" else None,
+    )
     if request.method == "POST" and form.is_valid():
         mode = Mode(form.cleaned_data["mode"])
         reason, actor = form.cleaned_data["reason"], request.principal.actor
-        switch(capability=capability, mode=mode, reason=reason, actor=actor, now=timezone.now())
-        toast(request, _("%(name)s: %(mode)s.") % {"name": capability.label, "mode": MODES[mode]})
+        switch(
+            capability=capability,
+            mode=mode,
+            reason=reason,
+            actor=actor,
+            now=timezone.now(),
+        )
+        toast(
+            request,
+            _("%(name)s: %(mode)s.") % {"name": capability.label, "mode": MODES[mode]},
+        )
         return see_other("governance:page")
-    context = {"title": capability.label, "text": capability.text, "button": _("Switch")}
+    context = {
+        "title": capability.label,
+        "text": capability.text,
+        "button": _("Switch"),
+    }
     return render_form(request, "console/governance/change.html", form, context)
 
 
@@ -61,9 +83,19 @@ def close_breaker(request: PageRequest) -> HttpResponse:
     name = (request.POST if request.method == "POST" else request.GET).get("name", "")
     form = ReasonForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
-        breaker.reset(name, reason=form.cleaned_data["reason"], actor=request.principal.actor, now=timezone.now())
+        breaker.reset(
+            name,
+            reason=form.cleaned_data["reason"],
+            actor=request.principal.actor,
+            now=timezone.now(),
+        )
         toast(request, _("The breaker is closed: calls go through again."))
         return see_other("governance:page")
     text = _("Calls to it go through at once. If they still fail, it opens again after five failures.")
-    context = {"title": _("Close the breaker"), "text": text, "button": _("Close it"), "name": name}
+    context = {
+        "title": _("Close the breaker"),
+        "text": text,
+        "button": _("Close it"),
+        "name": name,
+    }
     return render_form(request, "console/governance/change.html", form, context)

@@ -64,7 +64,15 @@ def load_feed(*, owner: Owner, reader: User, since: datetime | None) -> Feed:
     is_cut = len(entries) == MAX_READ
     lines = {act.name: act.feed for act in load_acts().values() if act.feed}
     told = [entry for entry in entries if act_of(entry) in lines]
-    acts = groupby(told, key=lambda entry: (act_of(entry), entry.actor, entry.owner_id, entry.reasoning))
+    acts = groupby(
+        told,
+        key=lambda entry: (
+            act_of(entry),
+            entry.actor,
+            entry.owner_id,
+            entry.reasoning,
+        ),
+    )
     groups = [list(group) for _key, group in acts]
     shown = groups[:MAX_SHOWN]
     names = name_actors({group[0].actor for group in shown}, reader=reader)
@@ -73,7 +81,13 @@ def load_feed(*, owner: Owner, reader: User, since: datetime | None) -> Feed:
     }
     return Feed(
         items=[
-            item_of(group, lines[act_of(group[0])], names, reader, is_cut=is_cut and group[-1] is entries[-1])
+            item_of(
+                group,
+                lines[act_of(group[0])],
+                names,
+                reader,
+                is_cut=is_cut and group[-1] is entries[-1],
+            )
             for group in shown
         ],
         since=[str(COUNTED_SINCE[name] % counted(count)) for name, count in counts.items() if count],
@@ -87,7 +101,12 @@ def act_of(entry: AuditEntry) -> str:
 
 
 def item_of(
-    group: Sequence[AuditEntry], line: FeedLine, names: Mapping[str, str], reader: User, *, is_cut: bool
+    group: Sequence[AuditEntry],
+    line: FeedLine,
+    names: Mapping[str, str],
+    reader: User,
+    *,
+    is_cut: bool,
 ) -> FeedItem:
     """Return the line of some entries that say the same; of a cut group there may be more than were read."""
     newest = group[0]

@@ -72,7 +72,10 @@ def list_first_steps(user: User, own: Own) -> list[StepView]:
 
 def take_step(*, user: User, step: Step, now: datetime) -> None:
     """Note that somebody has taken a step; a second time changes nothing."""
-    FirstStep.objects.bulk_create([FirstStep(user=user, step=step, taken_at=now)], ignore_conflicts=True)
+    FirstStep.objects.bulk_create(
+        [FirstStep(user=user, step=step, taken_at=now)],
+        ignore_conflicts=True,
+    )
 
 
 def show_steps_again(*, user: User) -> None:

@@ -93,7 +93,14 @@ def load_own(user: User, *, now: datetime) -> Own:
 def load_own_and_instance(user: User, *, now: datetime) -> tuple[Own, Instance]:
     """Return what an operator has, and the whole instance. Three queries."""
     begins = list(days_before(now))
-    row = read_row(user, {**own_columns(user, now), **instance_columns(now), **day_columns(begins, now)})
+    row = read_row(
+        user,
+        {
+            **own_columns(user, now),
+            **instance_columns(now),
+            **day_columns(begins, now),
+        },
+    )
     people = User.objects.with_role().filter(is_active=True).order_by(F("last_visit_at").desc(nulls_last=True), "pk")
     instance = Instance(
         memories=RowCount.of(row["all_memories"]),

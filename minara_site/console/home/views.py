@@ -51,7 +51,11 @@ def home(request: PageRequest) -> HttpResponse:
     principal, now = request.principal, timezone.now()
     context: dict[str, Any] = {"title": _("Home"), "lede": today_label(now)}
     if not principal.may(Act.MEMORY_READ):
-        return render_page(request, "console/home/support.html", context | {"title": _("Find a case")})
+        return render_page(
+            request,
+            "console/home/support.html",
+            context | {"title": _("Find a case")},
+        )
     if principal.is_operator:
         own, instance = load_own_and_instance(request.user, now=now)
         context |= own_context(request, own) | feed_context(request, EVERYONE, now) | instance_context(instance)
@@ -111,18 +115,28 @@ def audit_context(figures: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the newest number of the learning audit; before its first pass none."""
     if figures is None:
         return {}
-    return {"audit": figures, "audit_number": score_number(figures["composite"]), "badge": badge_of(figures["band"])}
+    return {
+        "audit": figures,
+        "audit_number": score_number(figures["composite"]),
+        "badge": badge_of(figures["band"]),
+    }
 
 
 def list_anomalies(request: PageRequest, now: datetime) -> list[AnomalyRow]:
     """Return what is unusual among the writes of agents. Two queries."""
     found = load_anomalies(now=now)
-    return show_anomalies(found, {each.writer: actor_label(each.writer, {}, request.user) for each in found})
+    return show_anomalies(
+        found,
+        {each.writer: actor_label(each.writer, {}, request.user) for each in found},
+    )
 
 
 def list_open_alerts(now: datetime) -> list[AlertView]:
     """Return the newest open alerts. One query."""
-    return show_alerts(Alert.objects.open().order_by("-opened_at", "-pk")[:MAX_AT_HOME], now=now)
+    return show_alerts(
+        Alert.objects.open().order_by("-opened_at", "-pk")[:MAX_AT_HOME],
+        now=now,
+    )
 
 
 def list_tight_budgets(now: datetime) -> list[WindowView]:
@@ -147,7 +161,11 @@ def instance_context(instance: Instance) -> dict[str, Any]:
         "written_today": total_label(instance.days[-1].memories),
         "spark": sparkline(
             [
-                Value(day(each.begin, each.begin.tzinfo), each.memories.number, total_label(each.memories))
+                Value(
+                    day(each.begin, each.begin.tzinfo),
+                    each.memories.number,
+                    total_label(each.memories),
+                )
                 for each in instance.days
             ],
             _("Memories written or changed on each of the last %(days)d days") % {"days": len(instance.days)},

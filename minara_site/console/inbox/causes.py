@@ -45,7 +45,13 @@ class Cause:
 
 def find_causes(*, now: datetime) -> dict[str, Cause]:
     """Return every cause that exists now by its name."""
-    rooms = (find_band_change(now), find_heartbeat(now), find_budgets(now), find_waiting(now), find_backup(now))
+    rooms = (
+        find_band_change(now),
+        find_heartbeat(now),
+        find_budgets(now),
+        find_waiting(now),
+        find_backup(now),
+    )
     found = chain(*rooms, find_failing_jobs())
     return {cause.name: cause for cause in found}
 
@@ -72,7 +78,11 @@ def find_band_change(now: datetime) -> Iterator[Cause]:
     report = fell_at.pk if fell_at else last.facts["report"] if last and is_open else None
     if before is None or not is_worse(band, before) or (last and not is_open and last.facts["report"] == report):
         return
-    yield Cause("band", AlertKind.BAND, {"before": before.value, "band": band.value, "report": report})
+    yield Cause(
+        "band",
+        AlertKind.BAND,
+        {"before": before.value, "band": band.value, "report": report},
+    )
 
 
 def is_worse(band: Band, than: Band) -> bool:
@@ -93,7 +103,11 @@ def find_heartbeat(now: datetime) -> Iterator[Cause]:
     else:
         is_late = ended_at < now - HEARTBEAT_LATE
     if is_late:
-        yield Cause("heartbeat", AlertKind.HEARTBEAT, {"ended_at": ended_at.isoformat() if ended_at else None})
+        yield Cause(
+            "heartbeat",
+            AlertKind.HEARTBEAT,
+            {"ended_at": ended_at.isoformat() if ended_at else None},
+        )
 
 
 def find_budgets(now: datetime) -> Iterator[Cause]:
@@ -102,7 +116,11 @@ def find_budgets(now: datetime) -> Iterator[Cause]:
         totals, window = status.totals, status.window
         if totals.is_beyond(BUDGET_SHARE):
             percent = int(100 * totals.committed / totals.cap) if totals.cap else 100
-            facts = {"category": window.category, "period": window.span.value, "percent": percent}
+            facts = {
+                "category": window.category,
+                "period": window.span.value,
+                "percent": percent,
+            }
             yield Cause(f"budget:{window.category}:{window.span.value}", AlertKind.BUDGET, facts)
 
 
@@ -115,7 +133,11 @@ def find_waiting(now: datetime) -> Iterator[Cause]:
     own = [kind.name for kind in stored_kinds().values() if kind.release_act == OWNER_ACT]
     holds = Hold.objects.open().filter(held_at__lte=long_ago).exclude(kind__in=own)
     for row in holds.values("kind").annotate(count=Count("pk"), oldest=Min("held_at")).order_by("kind"):
-        facts = {"stored_kind": row["kind"], "count": row["count"], "oldest": row["oldest"].isoformat()}
+        facts = {
+            "stored_kind": row["kind"],
+            "count": row["count"],
+            "oldest": row["oldest"].isoformat(),
+        }
         yield Cause(f"hold:{row['kind']}", AlertKind.HOLD, facts)
     proposals = Preference.objects.proposed().filter(created_at__lte=long_ago)
     found = proposals.aggregate(count=Count("pk"), oldest=Min("created_at"))
@@ -128,7 +150,11 @@ def find_backup(now: datetime) -> Iterator[Cause]:
     """Yield that the newest backup of the schedule failed, or that two were due since the last."""
     last = load_last_backup(now=now)
     if last.error or last.is_late:
-        yield Cause("backup", AlertKind.BACKUP, {"made_at": last.made_at.isoformat() if last.made_at else None})
+        yield Cause(
+            "backup",
+            AlertKind.BACKUP,
+            {"made_at": last.made_at.isoformat() if last.made_at else None},
+        )
 
 
 def find_failing_jobs() -> Iterator[Cause]:
@@ -137,4 +163,8 @@ def find_failing_jobs() -> Iterator[Cause]:
         ended = JobRun.objects.filter(job=name, state__in=OVER).order_by("-created_at", "-pk")
         newest = list(ended.values_list("pk", "state")[:FAILED_IN_A_ROW])
         if len(newest) == FAILED_IN_A_ROW and {state for _pk, state in newest} == {RunState.FAILED}:
-            yield Cause(f"job:{name}", AlertKind.JOB, {"job": name, "run": newest[0][0]})
+            yield Cause(
+                f"job:{name}",
+                AlertKind.JOB,
+                {"job": name, "run": newest[0][0]},
+            )

@@ -86,7 +86,11 @@ class AlertView:
 def show_alerts(alerts: Iterable[Alert], *, now: datetime) -> list[AlertView]:
     """Return alerts in words. No query."""
     return [
-        AlertView(alert, *describe_alert(alert, now=now), span_label((alert.closed_at or now) - alert.opened_at))
+        AlertView(
+            alert,
+            *describe_alert(alert, now=now),
+            span_label((alert.closed_at or now) - alert.opened_at),
+        )
         for alert in alerts
     ]
 

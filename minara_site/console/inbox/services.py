@@ -28,7 +28,12 @@ def refresh_alerts(*, now: datetime) -> dict[str, int]:
             if name in alerts and alerts[name].facts != cause.facts:
                 Alert.objects.filter(pk=alerts[name].pk).update(facts=cause.facts)
         new = [
-            Alert(cause=cause.name, kind=cause.kind, facts=cause.facts, opened_at=now)
+            Alert(
+                cause=cause.name,
+                kind=cause.kind,
+                facts=cause.facts,
+                opened_at=now,
+            )
             for cause in causes.values()
             if cause.name not in alerts
         ]
@@ -45,7 +50,12 @@ def close_alert(*, alert_id: int, actor: str, now: datetime) -> None:
             raise Conflict(_("This alert closes by itself when its cause is gone, or it is closed already."))
         alert.closed_at = now
         alert.save(update_fields=["closed_at"])
-        record_audit(now=now, actor=actor, tool_call="alert_closed", details={"id": alert.pk})
+        record_audit(
+            now=now,
+            actor=actor,
+            tool_call="alert_closed",
+            details={"id": alert.pk},
+        )
 
 
 def reopen_alert(*, alert_id: int, actor: str, now: datetime) -> None:
@@ -57,7 +67,12 @@ def reopen_alert(*, alert_id: int, actor: str, now: datetime) -> None:
             raise Conflict(_("It is open already, or a newer alert of this cause is there."))
         alert.closed_at = None
         alert.save(update_fields=["closed_at"])
-        record_audit(now=now, actor=actor, tool_call="alert_reopened", details={"id": alert.pk})
+        record_audit(
+            now=now,
+            actor=actor,
+            tool_call="alert_reopened",
+            details={"id": alert.pk},
+        )
 
 
 def lock_alert(alert_id: int) -> Alert:

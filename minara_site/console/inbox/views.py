@@ -20,7 +20,12 @@ from minara_site.web.responses import back, toast
 def inbox(request: PageRequest) -> HttpResponse:
     """List the open alerts, or those that are closed."""
     found = load_page(ALERTS, request, Alert.objects.all())
-    counts = count_tabs({OPEN: Alert.objects.open(), CLOSED: Alert.objects.filter(closed_at__isnull=False)})
+    counts = count_tabs(
+        {
+            OPEN: Alert.objects.open(),
+            CLOSED: Alert.objects.filter(closed_at__isnull=False),
+        }
+    )
     now = timezone.now()
     shown = found.with_rows(show_alerts(found.rows, now=now)).with_tab_counts(counts)
     context = {"title": _("Alerts"), "has_worker": is_worker_seen(now=now)}
@@ -30,14 +35,26 @@ def inbox(request: PageRequest) -> HttpResponse:
 @page(Act.INBOX_CLOSE, methods=("POST",))
 def close(request: PageRequest, alert_id: int) -> HttpResponse:
     """Close the alert of a fallen band."""
-    close_alert(alert_id=alert_id, actor=request.principal.actor, now=timezone.now())
-    toast(request, _("Closed the alert."), undo_url=reverse("inbox:reopen", args=[alert_id]))
+    close_alert(
+        alert_id=alert_id,
+        actor=request.principal.actor,
+        now=timezone.now(),
+    )
+    toast(
+        request,
+        _("Closed the alert."),
+        undo_url=reverse("inbox:reopen", args=[alert_id]),
+    )
     return back(request, "inbox:list")
 
 
 @page(Act.INBOX_CLOSE, methods=("POST",))
 def reopen(request: PageRequest, alert_id: int) -> HttpResponse:
     """Open it again."""
-    reopen_alert(alert_id=alert_id, actor=request.principal.actor, now=timezone.now())
+    reopen_alert(
+        alert_id=alert_id,
+        actor=request.principal.actor,
+        now=timezone.now(),
+    )
     toast(request, _("The alert is open again."))
     return back(request, "inbox:list")

@@ -129,8 +129,16 @@ def runs_spec() -> ListSpec:
         ),
         sorts=(Sort("newest", gettext_lazy("newest first"), Order("created_at")),),
         filters=(
-            choice("job", gettext_lazy("Job"), [(n, n) for n in sorted(load_jobs())]),
-            choice("state", gettext_lazy("State"), [(state.value, state_of(state).word) for state in RunState]),
+            choice(
+                "job",
+                gettext_lazy("Job"),
+                [(n, n) for n in sorted(load_jobs())],
+            ),
+            choice(
+                "state",
+                gettext_lazy("State"),
+                [(state.value, state_of(state).word) for state in RunState],
+            ),
             *dates("created_at", gettext_lazy("Requested after"), gettext_lazy("Requested before")),
         ),
         empty=Empty(
@@ -217,7 +225,13 @@ def shape_runs(runs: Iterable[JobRun], *, reader: User) -> list[RunRow]:
     """Return runs as the pages show them. Two queries at most."""
     runs = list(runs)
     names = name_actors({run.requested_by for run in runs}, reader=reader)
-    return [RunRow(run, requester_label(run.requested_by) or names[run.requested_by]) for run in runs]
+    return [
+        RunRow(
+            run,
+            requester_label(run.requested_by) or names[run.requested_by],
+        )
+        for run in runs
+    ]
 
 
 def requester_label(requester: str) -> str:

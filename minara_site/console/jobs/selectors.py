@@ -43,7 +43,15 @@ def load_plan(*, now: datetime) -> list[Planned]:
     newest = load_newest_runs(jobs)
     under_way = JobRun.objects.filter(state__in=UNDER_WAY).order_by("-created_at", "-pk")
     current = {run.job: run for run in reversed(under_way[:MAX_UNDER_WAY])}
-    return [plan(job, [run for run in newest if run.job == job.name], current.get(job.name), now) for job in jobs]
+    return [
+        plan(
+            job,
+            [run for run in newest if run.job == job.name],
+            current.get(job.name),
+            now,
+        )
+        for job in jobs
+    ]
 
 
 def load_newest_runs(jobs: Iterable[Job]) -> list[JobRun]:
@@ -51,11 +59,19 @@ def load_newest_runs(jobs: Iterable[Job]) -> list[JobRun]:
     picked = []
     for job in jobs:
         runs = JobRun.objects.filter(job=job.name).order_by("-created_at").values("pk")
-        picked += [Subquery(runs.filter(state__in=OVER)[:1]), Subquery(runs.filter(slot__isnull=False)[:1])]
+        picked += [
+            Subquery(runs.filter(state__in=OVER)[:1]),
+            Subquery(runs.filter(slot__isnull=False)[:1]),
+        ]
     return list(JobRun.objects.filter(Q(pk__in=picked)).order_by("-created_at"))
 
 
-def plan(job: Job, runs: Sequence[JobRun], current: JobRun | None, now: datetime) -> Planned:
+def plan(
+    job: Job,
+    runs: Sequence[JobRun],
+    current: JobRun | None,
+    now: datetime,
+) -> Planned:
     """Return a job beside its newest runs."""
     last = next((run for run in runs if run.state in OVER), None)
     slot_run = next((run for run in runs if run.slot), None)

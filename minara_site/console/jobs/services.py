@@ -26,7 +26,11 @@ def start_job(*, principal: Principal, name: str, now: datetime) -> tuple[JobRun
     if job.needs_arguments:
         raise Conflict(_("This job works on something that is chosen where it is asked for; it cannot start alone."))
     with transaction.atomic():
-        under_way = JobRun.objects.filter(job=name, state__in=(RunState.QUEUED, RunState.RUNNING), arguments={})
+        under_way = JobRun.objects.filter(
+            job=name,
+            state__in=(RunState.QUEUED, RunState.RUNNING),
+            arguments={},
+        )
         under_way = under_way.exclude(not_before__gt=now)
         if run := under_way.order_by("created_at").first():
             return run, False
@@ -51,8 +55,17 @@ def retry_run(*, principal: Principal, run: JobRun, now: datetime) -> None:
 
 
 def record(
-    principal: Principal, tool_call: str, run: JobRun, now: datetime, more: Mapping[str, Any] | None = None
+    principal: Principal,
+    tool_call: str,
+    run: JobRun,
+    now: datetime,
+    more: Mapping[str, Any] | None = None,
 ) -> None:
     """Keep who did what with which run."""
     details = {"run": run.pk, "job": run.job, **(more or {})}
-    record_audit(now=now, actor=principal.actor, tool_call=tool_call, details=details)
+    record_audit(
+        now=now,
+        actor=principal.actor,
+        tool_call=tool_call,
+        details=details,
+    )

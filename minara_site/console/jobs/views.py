@@ -35,7 +35,11 @@ def run_list(request: PageRequest) -> HttpResponse:
             }
             for planned in load_plan(now=now)
         ]
-        context |= {"has_worker": is_worker_seen(now=now), "plan": plan, "may_run": request.principal.may(Act.JOBS_RUN)}
+        context |= {
+            "has_worker": is_worker_seen(now=now),
+            "plan": plan,
+            "may_run": request.principal.may(Act.JOBS_RUN),
+        }
     shown = found.with_rows(shape_runs(found.rows, reader=request.user))
     return render_list(request, "console/jobs/list.html", shown, context)
 
@@ -59,7 +63,12 @@ def progress(request: PageRequest, run_id: int) -> HttpResponse:
     row = shape(request, run_id)
     if not wants_fragment(request):
         return see_other("jobs:run", run_id)
-    response = render_page(request, "console/jobs/_progress.html", {"row": row}, fragment="console/jobs/_progress.html")
+    response = render_page(
+        request,
+        "console/jobs/_progress.html",
+        {"row": row},
+        fragment="console/jobs/_progress.html",
+    )
     if not row.is_under_way:
         response["HX-Refresh"] = "true"
     return response
@@ -74,8 +83,15 @@ def shape(request: PageRequest, run_id: int) -> RunRow:
 def start(request: PageRequest) -> HttpResponse:
     """Ask for a run of a job now."""
     name = request.POST.get("job", "")
-    made, is_new = services.start_job(principal=request.principal, name=name, now=timezone.now())
-    toast(request, _("The run waits for a worker.") if is_new else _("This job is running already."))
+    made, is_new = services.start_job(
+        principal=request.principal,
+        name=name,
+        now=timezone.now(),
+    )
+    toast(
+        request,
+        _("The run waits for a worker.") if is_new else _("This job is running already."),
+    )
     return see_other("jobs:run", made.pk)
 
 
@@ -84,7 +100,11 @@ def cancel(request: PageRequest, run_id: int) -> HttpResponse:
     """Stop a run."""
     run = get_run(run_id)
     try:
-        is_over = services.cancel_run(principal=request.principal, run=run, now=timezone.now())
+        is_over = services.cancel_run(
+            principal=request.principal,
+            run=run,
+            now=timezone.now(),
+        )
         toast(request, _("Cancelled.") if is_over else _("It stops at its next step."))
     except Conflict as conflict:  # it ended while the page was read
         toast(request, conflict.detail)
@@ -96,7 +116,11 @@ def retry(request: PageRequest, run_id: int) -> HttpResponse:
     """Try a run again."""
     run = get_run(run_id)
     try:
-        services.retry_run(principal=request.principal, run=run, now=timezone.now())
+        services.retry_run(
+            principal=request.principal,
+            run=run,
+            now=timezone.now(),
+        )
         toast(request, _("The run waits for a worker."))
     except Conflict as conflict:  # somebody else was first
         toast(request, conflict.detail)

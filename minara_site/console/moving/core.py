@@ -13,7 +13,17 @@ from uuid import UUID
 
 NULL = r"\N"
 SPECIAL = re.compile(r"[\\\b\t\n\v\f\r]")
-ESCAPES = str.maketrans({"\\": r"\\", "\b": r"\b", "\t": r"\t", "\n": r"\n", "\v": r"\v", "\f": r"\f", "\r": r"\r"})
+ESCAPES = str.maketrans(
+    {
+        "\\": r"\\",
+        "\b": r"\b",
+        "\t": r"\t",
+        "\n": r"\n",
+        "\v": r"\v",
+        "\f": r"\f",
+        "\r": r"\r",
+    }
+)
 EXPONENT_FROM = 1e15  # Python's begins at 1e16
 READ = Context(prec=15)  # digits that SQLite keeps of a number, and Django reads
 
@@ -49,7 +59,10 @@ def render_json(text: str) -> str:
 def print_json(value: object) -> str:
     """Return a value of JSON: short names first, numbers without an exponent and with all their digits."""
     if isinstance(value, dict):
-        names = sorted(value, key=lambda name: (len(name.encode()), name.encode()))
+        names = sorted(
+            value,
+            key=lambda name: (len(name.encode()), name.encode()),
+        )
         return f"{{{', '.join(f'{print_json(name)}: {print_json(value[name])}' for name in names)}}}"
     if isinstance(value, list):
         return f"[{', '.join(map(print_json, value))}]"

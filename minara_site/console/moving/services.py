@@ -37,7 +37,12 @@ Report = Callable[[str, int, int], None]
 """Takes what is worked on, how many rows are copied, and of how many."""
 
 
-def move_instance(files: dict[str, Path], url: str, *, report: Report) -> dict[str, Content]:
+def move_instance(
+    files: dict[str, Path],
+    url: str,
+    *,
+    report: Report,
+) -> dict[str, Content]:
     """Copy the tables of the files, by alias, to the database at `url`; return what each holds.
 
     After a kill it continues with the table that was not finished. Raises MinaraError for what is in the way.
@@ -80,7 +85,12 @@ def open_target(url: str) -> "Iterator[psycopg.Connection[Any]]":
     if not is_address:
         raise Invalid(_("--to must look like postgres://user:password@host:5432/name, special characters as %XX."))
     try:
-        with psycopg.connect(url, autocommit=True, connect_timeout=10, client_encoding="UTF8") as connection:
+        with psycopg.connect(
+            url,
+            autocommit=True,
+            connect_timeout=10,
+            client_encoding="UTF8",
+        ) as connection:
             if connection.info.server_version < OLDEST_POSTGRESQL:
                 raise Invalid(_("The server is older than PostgreSQL 15. Upgrade it, or use another."))
             if connection.info.parameter_status("server_encoding") != "UTF8":
@@ -106,7 +116,11 @@ def note(target: "psycopg.Connection[Any]", name: str, content: Content) -> Cont
     return content
 
 
-def make_tables(target: "psycopg.Connection[Any]", url: str, tables: Iterable[Table]) -> None:
+def make_tables(
+    target: "psycopg.Connection[Any]",
+    url: str,
+    tables: Iterable[Table],
+) -> None:
     """Make every table, empty: rows that migrations write come from the source as all others do."""
     migrate(url)
     with target.transaction():
@@ -115,7 +129,11 @@ def make_tables(target: "psycopg.Connection[Any]", url: str, tables: Iterable[Ta
 
 
 def copy_tables(
-    source: Source, target: "psycopg.Connection[Any]", tables: list[Table], mark: dict[str, Content], report: Report
+    source: Source,
+    target: "psycopg.Connection[Any]",
+    tables: list[Table],
+    mark: dict[str, Content],
+    report: Report,
 ) -> dict[str, Content]:
     """Copy the tables that are not finished, each with its row of the mark or not at all; return what each holds."""
     total = sum(source.read(table, "count(*)").fetchone()[0] for table in tables)
@@ -134,7 +152,11 @@ def copy_tables(
                 with cursor.copy(f'COPY "{table.name}" ({table.target_columns}) FROM STDIN') as copy:
                     copy.write("".join(map(table.whole_line, lines, rows)))
                 done += len(rows)
-            mark[table.name] = note(target, table.name, (done - before, digest.hexdigest()))
+            mark[table.name] = note(
+                target,
+                table.name,
+                (done - before, digest.hexdigest()),
+            )
     return {table.name: mark[table.name] for table in tables}
 
 
@@ -151,7 +173,12 @@ def read_back(target: "psycopg.Connection[Any]", table: Table) -> Content:
 
 def migrate(url: str) -> None:
     """Run `minara migrate` on the database in a process of its own. Raises Unavailable with its last line."""
-    path = os.pathsep.join(filter(None, (str(settings.BASE_DIR), os.environ.get("PYTHONPATH"))))
+    path = os.pathsep.join(
+        filter(
+            None,
+            (str(settings.BASE_DIR), os.environ.get("PYTHONPATH")),
+        )
+    )
     environment = {**os.environ, "DATABASE_URL": url, "PYTHONPATH": path}
     command = [sys.executable, "-m", "django", "migrate", "-v0"]
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603 - our own

@@ -33,7 +33,12 @@ class Source:
         self.paths, self.fingerprint = paths, fingerprint(paths)
         self.connections = {alias: stack.enter_context(closing(connect(path))) for alias, path in paths.items()}
 
-    def read(self, table: Table, columns: str, ending: str = "") -> sqlite3.Cursor:
+    def read(
+        self,
+        table: Table,
+        columns: str,
+        ending: str = "",
+    ) -> sqlite3.Cursor:
         """Read columns of a table."""
         return self.connections[table.alias].execute(f'SELECT {columns} FROM "{table.name}" {ending}')
 
@@ -80,7 +85,12 @@ class Source:
                 text = (value or b"").decode(errors="surrogateescape")
                 parts = leaves(json.loads(text)) if text and table.kinds[column] == "JSONField" else [text]
                 for problem in filter(None, map(storable_problem, parts)):
-                    place = {"table": table.name, "key": key, "column": column, "problem": problem}
+                    place = {
+                        "table": table.name,
+                        "key": key,
+                        "column": column,
+                        "problem": problem,
+                    }
                     raise Invalid(_("Table %(table)s, row %(key)s, column %(column)s: %(problem)s") % place)
 
 
@@ -103,7 +113,11 @@ def connect(path: Path) -> sqlite3.Connection:
     """Open a file so that nothing is written: a log that a killed process left is read, and moved into no file."""
     log = Path(f"{path}-wal")
     mode = "mode=ro" if log.exists() and log.stat().st_size else "immutable=1"
-    connection = sqlite3.connect(f"{path.as_uri()}?{mode}", uri=True, isolation_level=None)
+    connection = sqlite3.connect(
+        f"{path.as_uri()}?{mode}",
+        uri=True,
+        isolation_level=None,
+    )
     connection.execute("BEGIN")
     return connection
 

@@ -57,7 +57,8 @@ class NewPrice(Strict):
 NewPrices = Annotated[
     list[NewPrice],
     BeforeValidator(
-        lambda value: [value] if isinstance(value, dict) else value, json_schema_input_type=NewPrice | list[NewPrice]
+        lambda value: [value] if isinstance(value, dict) else value,
+        json_schema_input_type=NewPrice | list[NewPrice],
     ),
     Field(min_length=1, max_length=MAX_POINTS),
 ]
@@ -71,7 +72,12 @@ class PricesStored(Schema):
     unchanged: int
 
 
-@router.post("/prices", "Say what something cost", Act.PRICES_WRITE, {202: Data[PricesStored]})
+@router.post(
+    "/prices",
+    "Say what something cost",
+    Act.PRICES_WRITE,
+    {202: Data[PricesStored]},
+)
 def post(request: PageRequest, payload: Body[NewPrices]) -> Status[dict[str, Any]]:
     """Store one price, or up to 1 000, all or none; decisions of roles that wait for one are looked at.
 
@@ -85,5 +91,9 @@ def post(request: PageRequest, payload: Body[NewPrices]) -> Status[dict[str, Any
         actor=principal.actor,
         now=timezone.now(),
     )
-    stored = {"new": counts.new, "corrected": counts.corrected, "unchanged": counts.unchanged}
+    stored = {
+        "new": counts.new,
+        "corrected": counts.corrected,
+        "unchanged": counts.unchanged,
+    }
     return Status(202, {"data": stored})

@@ -37,7 +37,10 @@ class Claim:
     @property
     def text(self) -> str:
         """Return it as the page says it."""
-        until = {"name": self.name, "time": date_format(timezone.localtime(self.ends_at), "H:i")}
+        until = {
+            "name": self.name,
+            "time": date_format(timezone.localtime(self.ends_at), "H:i"),
+        }
         return (_("Yours until %(time)s") if self.is_own else _("%(name)s is reviewing it until %(time)s")) % until
 
 
@@ -45,7 +48,13 @@ def claim(item_id: str, *, principal: Principal, now: datetime) -> None:
     """Claim an item or renew the claim, unless another person has it; a person reviews one item at a time."""
     name, holder = PREFIX + item_id, principal.actor
     renew, acquire = (
-        partial(each, name, holder=holder, seconds=CLAIM_SECONDS) for each in (renew_lease, acquire_lease)
+        partial(
+            each,
+            name,
+            holder=holder,
+            seconds=CLAIM_SECONDS,
+        )
+        for each in (renew_lease, acquire_lease)
     )
     with transaction.atomic():
         Lease.objects.filter(name__startswith=PREFIX, holder=holder).exclude(name=name).delete()
@@ -55,20 +64,37 @@ def claim(item_id: str, *, principal: Principal, now: datetime) -> None:
 
 def end_claims(item_ids: Iterable[str], *, principal: Principal) -> None:
     """End the claims of a person on items."""
-    Lease.objects.filter(name__in=[PREFIX + each for each in item_ids], holder=principal.actor).delete()
+    Lease.objects.filter(
+        name__in=[PREFIX + each for each in item_ids],
+        holder=principal.actor,
+    ).delete()
 
 
-def find_claims(item_ids: Collection[str], *, principal: Principal, now: datetime) -> dict[str, Claim]:
+def find_claims(
+    item_ids: Collection[str],
+    *,
+    principal: Principal,
+    now: datetime,
+) -> dict[str, Claim]:
     """Return the claims on items by the item's id. Two queries, one where no other person has any."""
     leases = find_leases([PREFIX + each for each in item_ids], now=now)
     names = name_actors({lease.holder for lease in leases.values()}, reader=principal.owner) if leases else {}
     return {
-        name.removeprefix(PREFIX): Claim(names[lease.holder], lease.holder == principal.actor, lease.expires_at)
+        name.removeprefix(PREFIX): Claim(
+            names[lease.holder],
+            lease.holder == principal.actor,
+            lease.expires_at,
+        )
         for name, lease in leases.items()
     }
 
 
-def check_unclaimed(item_ids: Collection[str], *, principal: Principal, now: datetime) -> None:
+def check_unclaimed(
+    item_ids: Collection[str],
+    *,
+    principal: Principal,
+    now: datetime,
+) -> None:
     """Raise Claimed when another person reviews one of these items."""
     for found in find_claims(item_ids, principal=principal, now=now).values():
         if not found.is_own:

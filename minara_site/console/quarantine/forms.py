@@ -11,7 +11,11 @@ from minara_site.kernel.guard.services import MAX_NOTE_CHARS
 class DecisionForm(forms.Form):
     """Why somebody let a text in or threw it away; the owner can read it."""
 
-    note = forms.CharField(label=gettext_lazy("Reason"), required=False, max_length=MAX_NOTE_CHARS)
+    note = forms.CharField(
+        label=gettext_lazy("Reason"),
+        required=False,
+        max_length=MAX_NOTE_CHARS,
+    )
 
 
 def read_note(request: HttpRequest) -> str:

@@ -45,7 +45,12 @@ class HoldReview(ReviewKind):
     def find(self, keys: Collection[str]) -> Sequence[Any]:
         return get_holds(owner=EVERYONE, hold_ids=ids_of(keys))
 
-    def show_rows(self, rows: Sequence[Any], *, principal: Principal) -> list[ReviewItem]:
+    def show_rows(
+        self,
+        rows: Sequence[Any],
+        *,
+        principal: Principal,
+    ) -> list[ReviewItem]:
         return [item_of(view) for view in view_holds(rows, principal=principal, queue="decided", query="")]
 
     def show(self, item: ReviewItem, *, principal: Principal) -> ReviewPane:
@@ -62,7 +67,12 @@ class HoldReview(ReviewKind):
                 view.kind.on_release or reads,
                 refusal=ONLY_ITS_OWNER if view.is_for_owner else "",
             ),
-            Verdict(self.refuse, "trash", _("If it is discarded"), view.held.on_discard if view.held else ""),
+            Verdict(
+                self.refuse,
+                "trash",
+                _("If it is discarded"),
+                view.held.on_discard if view.held else "",
+            ),
             question=view.question,
         )
 
@@ -72,22 +82,53 @@ class HoldReview(ReviewKind):
     def find_questions(self, keys: Sequence[str]) -> dict[str, Text]:
         return {str(hold.pk): question for hold in self.find(keys) if (question := question_of(hold))}
 
-    def decide(self, keys: Sequence[str], *, accepts: bool, principal: Principal, note: str, now: datetime) -> Text:
+    def decide(
+        self,
+        keys: Sequence[str],
+        *,
+        accepts: bool,
+        principal: Principal,
+        note: str,
+        now: datetime,
+    ) -> Text:
         ids = ids_of(keys)
         try:
             if accepts:
-                return done_label(release_holds(principal=principal, hold_ids=ids, now=now, note=note))
+                return done_label(
+                    release_holds(
+                        principal=principal,
+                        hold_ids=ids,
+                        now=now,
+                        note=note,
+                    )
+                )
             owner = principal.reaches(Act.HOLD_DISCARD)
-            return done_label(discard_holds(principal=principal, owner=owner, hold_ids=ids, now=now, note=note))
+            return done_label(
+                discard_holds(
+                    principal=principal,
+                    owner=owner,
+                    hold_ids=ids,
+                    now=now,
+                    note=note,
+                )
+            )
         except Conflict as conflict:
-            raise Conflict(decided_label(principal, ids) or conflict.detail, code=conflict.problem_code) from None
+            raise Conflict(
+                decided_label(principal, ids) or conflict.detail,
+                code=conflict.problem_code,
+            ) from None
 
     def undo(self, key: str, *, principal: Principal, now: datetime) -> Undone:
         owner = principal.reaches(Act.HOLD_DISCARD)
         [hold_id] = ids_of([key])
         hold = get_hold(owner=owner, hold_id=hold_id)
         together = decided_with(hold, owner=owner)
-        again = hold_again(principal=principal, owner=owner, hold_ids=together, now=now)
+        again = hold_again(
+            principal=principal,
+            owner=owner,
+            hold_ids=together,
+            now=now,
+        )
         [same] = [each for each in again if (each.kind, each.object_id) == (hold.kind, hold.object_id)]
         return Undone(again_label(len(again)), str(same.pk))
 

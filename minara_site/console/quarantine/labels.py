@@ -39,7 +39,10 @@ def decided_label(principal: Principal, hold_ids: Sequence[int]) -> str:
 def done_label(holds: Sequence[Hold]) -> str:
     """Return what was decided, and what that means."""
     count = len(holds)
-    number = {"number": number_label(count), "days": settings.MINARA.fin_profile_memory_soft_delete_retention_days}
+    number = {
+        "number": number_label(count),
+        "days": settings.MINARA.fin_profile_memory_soft_delete_retention_days,
+    }
     if holds[0].decision == Decision.RELEASED:
         done = ngettext("Released %(number)s text.", "Released %(number)s texts.", count) % number
         means = {str(stored_kinds()[hold.kind].on_release or _("The next session can read it.")) for hold in holds}
@@ -64,4 +67,9 @@ def again_label(count: int) -> str:
 
 def midnight() -> datetime:
     """Return when the reader's day began."""
-    return timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
+    return timezone.localtime().replace(
+        hour=0,
+        minute=0,
+        second=0,
+        microsecond=0,
+    )

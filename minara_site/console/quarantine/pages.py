@@ -71,7 +71,13 @@ REASON = Filter(
     apply=for_reason,
 )
 DISCARD = BulkAction("discard", _("Discard"), icon="trash", key="r")
-RELEASE = BulkAction("release", _("Release"), icon="check", key="a", act=Act.HOLD_RELEASE)
+RELEASE = BulkAction(
+    "release",
+    _("Release"),
+    icon="check",
+    key="a",
+    act=Act.HOLD_RELEASE,
+)
 HOLDS = ListSpec(
     name="held",
     caption=_("Held texts"),
@@ -97,7 +103,10 @@ HOLDS = ListSpec(
 def hold_tabs(owner: Owner) -> dict[str, Rows]:
     """Return the open holds behind each reason."""
     rows = list_holds(owner=owner)
-    return {ANY_REASON: rows, **{reason: rows.filter(reason=reason) for reason in REASONS}}
+    return {
+        ANY_REASON: rows,
+        **{reason: rows.filter(reason=reason) for reason in REASONS},
+    }
 
 
 HELD_LIST = OwnedList(
@@ -115,9 +124,20 @@ DECIDED_LIST = replace(
     spec=replace(
         HOLDS,
         sorts=by_time("decided_at"),
-        filters=(replace(REASON, label=_("Decision"), choices=tuple(DECIDED.items()), default=Decision.RELEASED),),
+        filters=(
+            replace(
+                REASON,
+                label=_("Decision"),
+                choices=tuple(DECIDED.items()),
+                default=Decision.RELEASED,
+            ),
+        ),
         bulk=(),
-        empty=Empty("held", _("No decided texts"), _("What people released or discarded is listed here.")),
+        empty=Empty(
+            "held",
+            _("No decided texts"),
+            _("What people released or discarded is listed here."),
+        ),
     ),
     act=Act.REVIEW,
     rows=Hold.objects.for_owner,
@@ -133,7 +153,10 @@ def list_of(queue: str, params: QueryDict) -> OwnedList:
     found = QUEUES[queue]
     if params.get("reason") not in DECIDED:
         return found
-    return replace(found, spec=replace(found.spec, sorts=by_time("decided_at"), bulk=()))
+    return replace(
+        found,
+        spec=replace(found.spec, sorts=by_time("decided_at"), bulk=()),
+    )
 
 
 QUEUES = {"held": HELD_LIST, "decided": DECIDED_LIST}  # by the namespace of their addresses
@@ -209,7 +232,13 @@ class HoldView:
     def findings(self) -> list[Finding]:
         """What the rules found."""
         return [
-            Finding(each["rule"], Reason(each["reason"]), each["start"], each["end"]) for each in self.hold.findings
+            Finding(
+                each["rule"],
+                Reason(each["reason"]),
+                each["start"],
+                each["end"],
+            )
+            for each in self.hold.findings
         ]
 
     @property
@@ -251,7 +280,10 @@ class HoldView:
         if self.held is None:
             return ()
         behind = self.held.behind if self.is_found_in_lead else ()
-        return (*self.held.facts, *((name, value if self.is_own else mask(value)) for name, value in behind))
+        return (
+            *self.held.facts,
+            *((name, value if self.is_own else mask(value)) for name, value in behind),
+        )
 
     @property
     def excerpt(self) -> str:
@@ -282,7 +314,13 @@ class HoldView:
         return replace(self, unconfirmed=found.get(self.pk, ()))
 
 
-def view_holds(holds: Sequence[Hold], *, principal: Principal, queue: str, query: str) -> list[HoldView]:
+def view_holds(
+    holds: Sequence[Hold],
+    *,
+    principal: Principal,
+    queue: str,
+    query: str,
+) -> list[HoldView]:
     """Return holds as this reader sees them; `queue` is where they are shown: `held` or `decided`.
 
     Their actors are looked up when a page first names one.

@@ -34,10 +34,19 @@ MAX_TABLES = 3  # that a page reads texts from; each is a query or two
 
 def list_tabs() -> list[tuple[str, Text]]:
     """Return the tabs of all kinds, each once."""
-    return [(ALL, _("All")), *{kind.tab: kind.label for kind in review_kinds().values()}.items()]
+    return [
+        (ALL, _("All")),
+        *{kind.tab: kind.label for kind in review_kinds().values()}.items(),
+    ]
 
 
-TABS = Filter("kind", gettext_lazy("Kind"), FilterKind.TABS, choices=list_tabs, default=ALL)
+TABS = Filter(
+    "kind",
+    gettext_lazy("Kind"),
+    FilterKind.TABS,
+    choices=list_tabs,
+    default=ALL,
+)
 QUEUE = ListSpec(
     name="review",
     caption=gettext_lazy("Queue"),
@@ -47,7 +56,11 @@ QUEUE = ListSpec(
     filters=(TABS,),
     bulk_url="quarantine:verdict",
     has_actions=False,
-    empty=Empty("held", gettext_lazy("All clear"), gettext_lazy("Nothing waits for a person.")),
+    empty=Empty(
+        "held",
+        gettext_lazy("All clear"),
+        gettext_lazy("Nothing waits for a person."),
+    ),
 )
 
 
@@ -132,9 +145,15 @@ class Queue:
         similar = [one for row in heads if row.id == item_id for one in row.similar]
         if free := [row for row in similar if row.claim is None or row.claim.is_own]:
             return free[0]
-        at = next((n for n, row in enumerate(heads, 1) if item_id in {row.id, *(one.id for one in row.similar)}), 0)
+        at = next(
+            (n for n, row in enumerate(heads, 1) if item_id in {row.id, *(one.id for one in row.similar)}),
+            0,
+        )
         others = [row for row in [*heads[at:], *heads[:at]] if row.id != item_id]
-        return next((row for row in others if row.claim is None or row.claim.is_own), None)
+        return next(
+            (row for row in others if row.claim is None or row.claim.is_own),
+            None,
+        )
 
 
 Waiting = tuple[ReviewKind, Any]
@@ -146,7 +165,12 @@ def kinds_of(tab: str) -> list[ReviewKind]:
     return [kind for kind in review_kinds().values() if tab in {ALL, kind.tab}]
 
 
-def load_queue(request: PageRequest, *, now: datetime, opened: Waiting | None = None) -> Queue:
+def load_queue(
+    request: PageRequest,
+    *,
+    now: datetime,
+    opened: Waiting | None = None,
+) -> Queue:
     """Return the page of the queue that the address asks for, and the opened item; without one the list is logged."""
     reading = QUEUE.read(request.GET)
     place, cursor = None, request.GET.get("cursor")
@@ -161,12 +185,21 @@ def load_queue(request: PageRequest, *, now: datetime, opened: Waiting | None = 
     query = changed_query(QueryDict(), kind=None if tab == ALL else tab)
     found = list(iterate_oldest(kinds, place, limit=QUEUE.page_size + 1))
     shown, offset = cut_page(found[: QUEUE.page_size]), place.offset if place else 0
-    rows = show_rows([*shown, *([opened] if opened else [])], request, query=query, now=now)
+    rows = show_rows(
+        [*shown, *([opened] if opened else [])],
+        request,
+        query=query,
+        now=now,
+    )
     if opened is None:
         log_readings(shown, request, now=now)
     tabs = tuple(choice for choice in list_tabs() if counts[choice[0]].number or choice[0] in {ALL, tab})
     page = ListPage(
-        spec=replace(QUEUE, filters=(replace(TABS, choices=tabs),), bulk=bulk_of(kind for kind, _row in shown)),
+        spec=replace(
+            QUEUE,
+            filters=(replace(TABS, choices=tabs),),
+            bulk=bulk_of(kind for kind, _row in shown),
+        ),
         path=reverse("quarantine:list"),
         params=QueryDict(query.removeprefix("?")),
         reading=reading,
@@ -196,7 +229,12 @@ def count_by_tab(request: PageRequest) -> dict[str, RowCount]:
     return {tab: RowCount.together(counts[kind.name] for kind in kinds_of(tab)) for tab, _label in list_tabs()}
 
 
-def iterate_oldest(kinds: Sequence[ReviewKind], place: Place | None, *, limit: int) -> Iterator[Waiting]:
+def iterate_oldest(
+    kinds: Sequence[ReviewKind],
+    place: Place | None,
+    *,
+    limit: int,
+) -> Iterator[Waiting]:
     """Yield the oldest rows of all kinds behind a place, each with its kind. One query a kind."""
     found = []
     for number, kind in enumerate(kinds):
@@ -218,14 +256,29 @@ def cut_page(found: Sequence[Waiting]) -> Sequence[Waiting]:
     return found
 
 
-def show_rows(found: Sequence[Waiting], request: PageRequest, *, query: str, now: datetime) -> list[Row]:
+def show_rows(
+    found: Sequence[Waiting],
+    request: PageRequest,
+    *,
+    query: str,
+    now: datetime,
+) -> list[Row]:
     """Return rows as the list shows them, in their order."""
     shown = {
-        kind.name: iter(kind.show_rows([row for each, row in found if each is kind], principal=request.principal))
+        kind.name: iter(
+            kind.show_rows(
+                [row for each, row in found if each is kind],
+                principal=request.principal,
+            )
+        )
         for kind in {kind.name: kind for kind, _row in found}.values()
     }
     items = [next(shown[kind.name]) for kind, _row in found]
-    claims = find_claims([item.id for item in items], principal=request.principal, now=now)
+    claims = find_claims(
+        [item.id for item in items],
+        principal=request.principal,
+        now=now,
+    )
     return [
         Row(
             item,
@@ -241,7 +294,10 @@ def group_rows(rows: Iterable[Row]) -> list[Row]:
     """Return rows with similar ones behind the oldest of them, which has them too."""
     groups: dict[Any, list[Row]] = {}
     for row in rows:
-        groups.setdefault((row.item.kind, row.item.group) if row.item.group else row.id, []).append(row)
+        groups.setdefault(
+            (row.item.kind, row.item.group) if row.item.group else row.id,
+            [],
+        ).append(row)
     grouped = []
     for head, *others in groups.values():
         similar = [replace(row, is_folded=True) for row in others]
@@ -249,7 +305,12 @@ def group_rows(rows: Iterable[Row]) -> list[Row]:
     return grouped
 
 
-def log_readings(found: Sequence[Waiting], request: PageRequest, *, now: datetime) -> None:
+def log_readings(
+    found: Sequence[Waiting],
+    request: PageRequest,
+    *,
+    now: datetime,
+) -> None:
     """Note that rows were read in the list."""
     for kind in {kind.name: kind for kind, _row in found}.values():
         own = [row for each, row in found if each is kind]
@@ -262,14 +323,32 @@ def bulk_of(kinds: Iterable[ReviewKind]) -> tuple[BulkAction, ...]:
     accept, refuse = {str(kind.accept) for kind in kinds}, {str(kind.refuse) for kind in kinds}
     refusal = "" if any(kind.accepts_together for kind in kinds) else _("These are accepted one by one.")
     return (
-        BulkAction("refuse", refuse.pop() if len(refuse) == 1 else _("Refuse"), icon="trash", key="r"),
-        BulkAction("accept", accept.pop() if len(accept) == 1 else _("Accept"), icon="check", key="a", refusal=refusal),
+        BulkAction(
+            "refuse",
+            refuse.pop() if len(refuse) == 1 else _("Refuse"),
+            icon="trash",
+            key="r",
+        ),
+        BulkAction(
+            "accept",
+            accept.pop() if len(accept) == 1 else _("Accept"),
+            icon="check",
+            key="a",
+            refusal=refusal,
+        ),
     )
 
 
 def write_place(kind: ReviewKind, row: Any, offset: int) -> str:
     """Return the cursor behind a row."""
-    return SIGNER.sign_object([getattr(row, kind.since).isoformat(), kind.name, row.pk, offset])
+    return SIGNER.sign_object(
+        [
+            getattr(row, kind.since).isoformat(),
+            kind.name,
+            row.pk,
+            offset,
+        ]
+    )
 
 
 def read_place(cursor: str) -> Place:

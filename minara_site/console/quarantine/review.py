@@ -36,7 +36,12 @@ def queue(request: PageRequest) -> HttpResponse:
     """List what waits, the oldest first; a wide window shows the first item that no other person reviews."""
     found = load_queue(request, now=timezone.now())
     if found.page.is_continued and wants_fragment(request):
-        return render_page(request, "", {"page": found.page, "spec": found.page.spec}, fragment="parts/_list_more.html")
+        return render_page(
+            request,
+            "",
+            {"page": found.page, "spec": found.page.spec},
+            fragment="parts/_list_more.html",
+        )
     return render_queue(request, found, found.first_open, is_list=True)
 
 
@@ -63,7 +68,12 @@ def claim_item(request: PageRequest, review_kind: str, review_key: str) -> HttpR
         claim(item.id, principal=request.principal, now=now)
     if wants_fragment(request):
         found = find_claims([item.id], principal=request.principal, now=now)
-        return render_page(request, "", {"claim": found.get(item.id)}, fragment="parts/_claim.html")
+        return render_page(
+            request,
+            "",
+            {"claim": found.get(item.id)},
+            fragment="parts/_claim.html",
+        )
     return back(request, reverse("quarantine:one", args=[kind.name, item.key]))
 
 
@@ -82,7 +92,12 @@ def verdict(request: PageRequest) -> HttpResponse:
         asking = {(kind, key) for kind, keys in chosen.items() for key in kind.find_questions(keys)}
         if asking and is_alone:
             [(kind, key)] = asking
-            return show_one(request, kind, kind.find([key])[0], is_asked=True)
+            return show_one(
+                request,
+                kind,
+                kind.find([key])[0],
+                is_asked=True,
+            )
         chosen = leave_out(request, asking, chosen)
     if not chosen:
         return back(request, "quarantine:list")
@@ -98,7 +113,10 @@ def undo(request: PageRequest, review_items: str) -> HttpResponse:
     except Conflict as conflict:
         toast(request, conflict.detail)
     else:
-        toast(request, reduce(sentences, [str(undone.said) for _kind, undone in done]))
+        toast(
+            request,
+            reduce(sentences, [str(undone.said) for _kind, undone in done]),
+        )
         left = {first: number for first, number in decided_today(request).items() if first != review_items}
         request.session[DECIDED_TODAY] = [today(), left]
         kind, first = done[0]
@@ -144,16 +162,31 @@ def leave_out(
             "%(number)s items were left out: accept them one by one.",
             len(apart),
         )
-        toast(request, (words if asks else alone) % {"number": number_label(len(apart))})
+        toast(
+            request,
+            (words if asks else alone) % {"number": number_label(len(apart))},
+        )
     left = {kind: [key for key in keys if (kind, key) not in apart] for kind, keys in chosen.items()}
     return {kind: keys for kind, keys in left.items() if keys}
 
 
-def decide(request: PageRequest, chosen: Chosen, *, accepts: bool, note: str) -> HttpResponse:
+def decide(
+    request: PageRequest,
+    chosen: Chosen,
+    *,
+    accepts: bool,
+    note: str,
+) -> HttpResponse:
     """Carry out a verdict and go on to the next item; say who was faster, and refuse what another person reviews."""
     principal, now = request.principal, timezone.now()
     try:
-        done = decide_items(chosen, accepts=accepts, principal=principal, note=note, now=now)
+        done = decide_items(
+            chosen,
+            accepts=accepts,
+            principal=principal,
+            note=note,
+            now=now,
+        )
     except Claimed as claimed:
         toast(request, claimed.detail)
         return answer_claimed(request, chosen)
@@ -161,8 +194,15 @@ def decide(request: PageRequest, chosen: Chosen, *, accepts: bool, note: str) ->
         toast(request, conflict.detail)
     else:
         first = ",".join(f"{kind.name}-{keys[0]}" for kind, keys in chosen.items())
-        toast(request, reduce(sentences, map(str, done)), reverse("quarantine:undo", args=[first]))
-        request.session[DECIDED_TODAY] = [today(), decided_today(request) | {first: sum(map(len, chosen.values()))}]
+        toast(
+            request,
+            reduce(sentences, map(str, done)),
+            reverse("quarantine:undo", args=[first]),
+        )
+        request.session[DECIDED_TODAY] = [
+            today(),
+            decided_today(request) | {first: sum(map(len, chosen.values()))},
+        ]
     return see_other(next_url(request))
 
 
@@ -173,7 +213,12 @@ def answer_claimed(request: PageRequest, chosen: Chosen) -> HttpResponse:
         response["HX-Reswap"] = "none"
         return response
     kind, keys = next(iter(chosen.items()))
-    return show_one(request, kind, kind.find(keys[:1])[0], status=HTTPStatus.CONFLICT)
+    return show_one(
+        request,
+        kind,
+        kind.find(keys[:1])[0],
+        status=HTTPStatus.CONFLICT,
+    )
 
 
 def next_url(request: PageRequest) -> str:
@@ -210,7 +255,14 @@ def show_one(
     principal, now = request.principal, timezone.now()
     kind.log_reading([row], is_open=True, principal=principal, now=now)
     found = found or load_queue(request, now=now, opened=(kind, row))
-    return render_queue(request, found, found.opened, is_list=False, is_asked=is_asked, status=status)
+    return render_queue(
+        request,
+        found,
+        found.opened,
+        is_list=False,
+        is_asked=is_asked,
+        status=status,
+    )
 
 
 def render_queue(
@@ -248,7 +300,13 @@ def render_queue(
     fragment = "console/quarantine/_review.html"
     if wants_fragment(request):
         fragment = FRAGMENTS.get(request.htmx.target or "", fragment)
-    return render_page(request, "console/quarantine/review.html", context, fragment=fragment, status=status)
+    return render_page(
+        request,
+        "console/quarantine/review.html",
+        context,
+        fragment=fragment,
+        status=status,
+    )
 
 
 def decided_today(request: PageRequest) -> dict[str, int]:

@@ -60,11 +60,20 @@ def decided_with(hold: Hold, *, owner: Owner) -> list[int]:
 
 def count_decided(actor: str, *, since: datetime) -> int:
     """Return how many texts somebody has released or discarded since a moment, those held again left out."""
-    decided = Hold.objects.filter(decided_by=actor, decided_at__gte=since, decision__in=UNDOABLE, undone_at=None)
+    decided = Hold.objects.filter(
+        decided_by=actor,
+        decided_at__gte=since,
+        decision__in=UNDOABLE,
+        undone_at=None,
+    )
     return int(decided.count())
 
 
 def find_newest_decided() -> Hold | None:
     """Return the hold on which a person decided last."""
     newest = [Hold.objects.decided(each).order_by("-decided_at", "-pk").first() for each in UNDOABLE]
-    return max(filter(None, newest), key=lambda hold: (hold.decided_at, hold.pk), default=None)
+    return max(
+        filter(None, newest),
+        key=lambda hold: (hold.decided_at, hold.pk),
+        default=None,
+    )

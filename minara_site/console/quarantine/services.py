@@ -24,28 +24,58 @@ MAX_BULK = 5_000  # as many as a list lets a person choose
 
 
 def release_holds(
-    *, principal: Principal, hold_ids: Sequence[int], now: datetime, note: str = "", owner: Owner = EVERYONE
+    *,
+    principal: Principal,
+    hold_ids: Sequence[int],
+    now: datetime,
+    note: str = "",
+    owner: Owner = EVERYONE,
 ) -> list[Hold]:
     """Let agents read texts as they were written, all or nothing. The rules accept these very texts from now on.
 
     `owner` is whose holds the caller reaches. Raises Refused also for a text that only its owner lets in, NotFound,
     Invalid for too many, NotFresh, and Conflict when one was decided before.
     """
-    return decide(owner, Decision.RELEASED, hold_ids, principal=principal, now=now, note=note)
+    return decide(
+        owner,
+        Decision.RELEASED,
+        hold_ids,
+        principal=principal,
+        now=now,
+        note=note,
+    )
 
 
 def discard_holds(
-    *, principal: Principal, owner: Owner, hold_ids: Sequence[int], now: datetime, note: str = ""
+    *,
+    principal: Principal,
+    owner: Owner,
+    hold_ids: Sequence[int],
+    now: datetime,
+    note: str = "",
 ) -> list[Hold]:
     """Refuse texts, all or nothing; what becomes of each its kind says (`StoredKind.discard`).
 
     `owner` is whose holds the caller reaches. Raises what `release_holds` raises.
     """
-    return decide(owner, Decision.DISCARDED, hold_ids, principal=principal, now=now, note=note)
+    return decide(
+        owner,
+        Decision.DISCARDED,
+        hold_ids,
+        principal=principal,
+        now=now,
+        note=note,
+    )
 
 
 def decide(
-    owner: Owner, decision: Decision, hold_ids: Sequence[int], *, principal: Principal, now: datetime, note: str
+    owner: Owner,
+    decision: Decision,
+    hold_ids: Sequence[int],
+    *,
+    principal: Principal,
+    now: datetime,
+    note: str,
 ) -> list[Hold]:
     """Record a decision, and apply it kind by kind."""
     if not 0 < len(set(hold_ids)) <= MAX_BULK:
@@ -57,17 +87,35 @@ def decide(
         for kind, own in chosen:
             require_decision(principal, kind, own.values(), decision)
         rows = lock_rows(chosen)
-        settle_holds(holds, decision=decision, actor=principal.actor, now=now, note=note)
+        settle_holds(
+            holds,
+            decision=decision,
+            actor=principal.actor,
+            now=now,
+            note=note,
+        )
         for kind, own in chosen:
             if decision is Decision.RELEASED:
                 kind.release(own, rows[kind.model], now=now)
             else:
-                kind.discard(own, rows[kind.model], actor=principal.actor, reason=note, now=now)
+                kind.discard(
+                    own,
+                    rows[kind.model],
+                    actor=principal.actor,
+                    reason=note,
+                    now=now,
+                )
         record_decisions(holds, actor=principal.actor, now=now, note=note)
     return holds
 
 
-def hold_again(*, principal: Principal, owner: Owner, hold_ids: Sequence[int], now: datetime) -> list[Hold]:
+def hold_again(
+    *,
+    principal: Principal,
+    owner: Owner,
+    hold_ids: Sequence[int],
+    now: datetime,
+) -> list[Hold]:
     """Undo releases and discards, all or nothing; return the holds that wait anew. Agents read none of the texts.
 
     Raises Refused, NotFound, and Conflict when a text is not what was decided on any more.
@@ -77,19 +125,34 @@ def hold_again(*, principal: Principal, owner: Owner, hold_ids: Sequence[int], n
         holds = get_holds(owner=owner, hold_ids=hold_ids)  # as they are now that nobody else decides
         for hold in holds:
             if hold.decision in UNDOABLE:
-                require_decision(principal, stored_kinds()[hold.kind], [hold], Decision(hold.decision))
+                require_decision(
+                    principal,
+                    stored_kinds()[hold.kind],
+                    [hold],
+                    Decision(hold.decision),
+                )
         chosen = by_kind(holds)
         for kind, own in chosen:
             if waiting := find_open_holds(kind.name, own):
                 kind.refuse_again(next(iter(waiting.values())), WAITS)
         again = reopen_holds(holds, actor=principal.actor, now=now)
         for kind, own in chosen:
-            kind.hold_again(own, rows[kind.model], actor=principal.actor, now=now)
+            kind.hold_again(
+                own,
+                rows[kind.model],
+                actor=principal.actor,
+                now=now,
+            )
         record_decisions(again, actor=principal.actor, now=now, note="")
     return again
 
 
-def require_decision(principal: Principal, kind: StoredKind, holds: Iterable[Hold], decision: Decision) -> None:
+def require_decision(
+    principal: Principal,
+    kind: StoredKind,
+    holds: Iterable[Hold],
+    decision: Decision,
+) -> None:
     """Raise Refused or NotFresh unless the caller may decide so on these texts of a kind; who may, may undo it."""
     act = Act(kind.release_act if decision is Decision.RELEASED else kind.discard_act)
     is_others = any(hold.owner_id != principal.owner.pk for hold in holds)
@@ -115,10 +178,19 @@ def lock_rows(chosen: Sequence[tuple[StoredKind, dict[int, Hold]]]) -> dict[Any,
     return {model: kinds[model].lock(sorted(wanted)) for model, wanted in ids.items()}
 
 
-def record_decisions(holds: Sequence[Hold], *, actor: str, now: datetime, note: str) -> None:
+def record_decisions(
+    holds: Sequence[Hold],
+    *,
+    actor: str,
+    now: datetime,
+    note: str,
+) -> None:
     """Record what was decided or is held again, an entry for each owner and kind, and publish that rows changed."""
     ordered = sorted(holds, key=lambda hold: (hold.owner_id or 0, hold.kind))
-    for (owner_id, kind), group in groupby(ordered, key=lambda hold: (hold.owner_id, hold.kind)):
+    for (owner_id, kind), group in groupby(
+        ordered,
+        key=lambda hold: (hold.owner_id, hold.kind),
+    ):
         own = list(group)
         record_audit(
             now=now,
@@ -127,7 +199,14 @@ def record_decisions(holds: Sequence[Hold], *, actor: str, now: datetime, note: 
             owner_id=owner_id,
             reasoning=note,
             details={
-                "holds": [{"id": hold.pk, "object": hold.object_id, "sha256": hold.content_sha256} for hold in own],
+                "holds": [
+                    {
+                        "id": hold.pk,
+                        "object": hold.object_id,
+                        "sha256": hold.content_sha256,
+                    }
+                    for hold in own
+                ],
                 "count": len(own),
             },
         )

@@ -16,7 +16,14 @@ Chosen = Mapping[ReviewKind, Sequence[str]]
 """Keys of items by their kind."""
 
 
-def decide_items(chosen: Chosen, *, accepts: bool, principal: Principal, note: str, now: datetime) -> list[Text]:
+def decide_items(
+    chosen: Chosen,
+    *,
+    accepts: bool,
+    principal: Principal,
+    note: str,
+    now: datetime,
+) -> list[Text]:
     """Carry out a verdict and end the claims; return what was done, a sentence a kind.
 
     Raises Claimed, Invalid for several items of which one is accepted by itself alone, and what `ReviewKind.decide`
@@ -28,13 +35,32 @@ def decide_items(chosen: Chosen, *, accepts: bool, principal: Principal, note: s
     with transaction.atomic():
         check_unclaimed(ids, principal=principal, now=now)
         done = [
-            kind.decide(keys, accepts=accepts, principal=principal, note=note, now=now) for kind, keys in chosen.items()
+            kind.decide(
+                keys,
+                accepts=accepts,
+                principal=principal,
+                note=note,
+                now=now,
+            )
+            for kind, keys in chosen.items()
         ]
         end_claims(ids, principal=principal)
     return done
 
 
-def undo_items(chosen: Chosen, *, principal: Principal, now: datetime) -> list[tuple[ReviewKind, Undone]]:
+def undo_items(
+    chosen: Chosen,
+    *,
+    principal: Principal,
+    now: datetime,
+) -> list[tuple[ReviewKind, Undone]]:
     """Undo the verdicts that decided on these items, all or nothing."""
     with transaction.atomic():
-        return [(kind, kind.undo(key, principal=principal, now=now)) for kind, keys in chosen.items() for key in keys]
+        return [
+            (
+                kind,
+                kind.undo(key, principal=principal, now=now),
+            )
+            for kind, keys in chosen.items()
+            for key in keys
+        ]

@@ -39,9 +39,21 @@ FRAGMENTS = {"hold": "console/quarantine/_hold.html", "verdict": "console/quaran
 def show_queue(request: PageRequest, queue: str) -> HttpResponse:
     """List the open holds; a wide window shows the first of them beside the list."""
     found, owner = list_of(queue, request.GET).load(request)
-    views = view_holds(found.rows, principal=request.principal, queue=queue, query=found.query)
+    views = view_holds(
+        found.rows,
+        principal=request.principal,
+        queue=queue,
+        query=found.query,
+    )
     chosen = views[0].with_unconfirmed() if views else None
-    return render_queue(request, queue, found.with_rows(views), owner, chosen, is_list=True)
+    return render_queue(
+        request,
+        queue,
+        found.with_rows(views),
+        owner,
+        chosen,
+        is_list=True,
+    )
 
 
 def show_one(request: PageRequest, queue: str, hold_id: int) -> HttpResponse:
@@ -52,13 +64,26 @@ def show_one(request: PageRequest, queue: str, hold_id: int) -> HttpResponse:
     principal = request.principal
     hold = get_hold(owner=principal.reaches(Act.HOLDS_READ), hold_id=hold_id)
     if hold.owner_id is not None:
-        log_opened(principal, hold.owner_id, kind="hold", object_id=hold.pk, now=timezone.now())
+        log_opened(
+            principal,
+            hold.owner_id,
+            kind="hold",
+            object_id=hold.pk,
+            now=timezone.now(),
+        )
     page, owner = list_of(queue, request.GET).load(request, is_logged=False)
     page = replace(page, path=reverse(f"{queue}:list"))
     rows = page.rows if any(row.pk == hold.pk for row in page.rows) else [*page.rows, hold]
     views = {each.pk: each for each in view_holds(rows, principal=principal, queue=queue, query=page.query)}
     shown = page.with_rows([views[row.pk] for row in page.rows])
-    return render_queue(request, queue, shown, owner, views[hold.pk].with_unconfirmed(), is_list=False)
+    return render_queue(
+        request,
+        queue,
+        shown,
+        owner,
+        views[hold.pk].with_unconfirmed(),
+        is_list=False,
+    )
 
 
 @page(Act.HOLDS_READ)
@@ -100,7 +125,11 @@ def let_in(request: PageRequest, own_hold_id: int) -> HttpResponse:
     principal, now = request.principal, timezone.now()
     try:
         holds = release_holds(
-            principal=principal, owner=principal.owner, hold_ids=[own_hold_id], now=now, note=read_note(request)
+            principal=principal,
+            owner=principal.owner,
+            hold_ids=[own_hold_id],
+            now=now,
+            note=read_note(request),
         )
     except Conflict as conflict:
         toast(request, decided_label(principal, [own_hold_id]) or conflict.detail)
@@ -125,7 +154,10 @@ def again(request: PageRequest, hold_id: int) -> HttpResponse:
 def undo(request: PageRequest, hold_id: int) -> HttpResponse:
     """Undo a whole decision: hold this text again and all that were decided with it."""
     owner = request.principal.reaches(Act.HOLD_DISCARD)
-    return undo_decisions(request, decided_with(get_hold(owner=owner, hold_id=hold_id), owner=owner))
+    return undo_decisions(
+        request,
+        decided_with(get_hold(owner=owner, hold_id=hold_id), owner=owner),
+    )
 
 
 @page(Act.HOLD_DISCARD, methods=("POST",))
@@ -139,7 +171,10 @@ def decide_chosen(request: PageRequest, hold_ids: Sequence[int]) -> HttpResponse
     action = request.POST.get("action", "")
     if action == "release":
         request.principal.require(Act.HOLD_RELEASE)
-        holds = get_holds(owner=request.principal.reaches(Act.HOLD_RELEASE), hold_ids=hold_ids)
+        holds = get_holds(
+            owner=request.principal.reaches(Act.HOLD_RELEASE),
+            hold_ids=hold_ids,
+        )
         for_owners = owner_kinds()
         hold_ids = [hold.pk for hold in holds if not question_of(hold) and hold.kind not in for_owners]
         if left := len(holds) - len(hold_ids):
@@ -159,19 +194,38 @@ def decide(request: PageRequest, action: str, hold_ids: Sequence[int]) -> HttpRe
     principal, now, note = request.principal, timezone.now(), read_note(request)
     try:
         if principal.may(Act.REVIEW):
-            check_unclaimed([f"hold-{pk}" for pk in hold_ids], principal=principal, now=now)
+            check_unclaimed(
+                [f"hold-{pk}" for pk in hold_ids],
+                principal=principal,
+                now=now,
+            )
         match action:
             case "release":
-                holds = release_holds(principal=principal, hold_ids=hold_ids, now=now, note=note)
+                holds = release_holds(
+                    principal=principal,
+                    hold_ids=hold_ids,
+                    now=now,
+                    note=note,
+                )
             case "discard":
                 owner = principal.reaches(Act.HOLD_DISCARD)
-                holds = discard_holds(principal=principal, owner=owner, hold_ids=hold_ids, now=now, note=note)
+                holds = discard_holds(
+                    principal=principal,
+                    owner=owner,
+                    hold_ids=hold_ids,
+                    now=now,
+                    note=note,
+                )
             case _unknown:
                 raise Invalid(_("Choose release or discard."), code="unknown_action")
     except Conflict as conflict:
         toast(request, decided_label(principal, hold_ids) or conflict.detail)
     else:
-        toast(request, done_label(holds), reverse("held:undo", args=[holds[0].pk]))
+        toast(
+            request,
+            done_label(holds),
+            reverse("held:undo", args=[holds[0].pk]),
+        )
     return back(request, "held:list")
 
 
@@ -180,7 +234,12 @@ def undo_decisions(request: PageRequest, hold_ids: Sequence[int]) -> HttpRespons
     principal = request.principal
     owner = principal.reaches(Act.HOLD_DISCARD)
     try:
-        again = hold_again(principal=principal, owner=owner, hold_ids=hold_ids, now=timezone.now())
+        again = hold_again(
+            principal=principal,
+            owner=owner,
+            hold_ids=hold_ids,
+            now=timezone.now(),
+        )
     except Conflict as conflict:
         toast(request, conflict.detail)
     else:
@@ -189,7 +248,13 @@ def undo_decisions(request: PageRequest, hold_ids: Sequence[int]) -> HttpRespons
 
 
 def render_queue(
-    request: PageRequest, queue: str, page: ListPage, owner: Owner, chosen: HoldView | None, *, is_list: bool
+    request: PageRequest,
+    queue: str,
+    page: ListPage,
+    owner: Owner,
+    chosen: HoldView | None,
+    *,
+    is_list: bool,
 ) -> HttpResponse:
     """Answer the page; to HTMX the text alone, the list, or its next rows."""
     context: dict[str, Any] = {
@@ -210,7 +275,12 @@ def render_queue(
         fragment = "parts/_list_more.html"
     elif wants_fragment(request):
         fragment = FRAGMENTS.get(request.htmx.target or "", fragment)
-    return render_page(request, "console/quarantine/page.html", context, fragment=fragment)
+    return render_page(
+        request,
+        "console/quarantine/page.html",
+        context,
+        fragment=fragment,
+    )
 
 
 def next_url(page: ListPage, chosen: HoldView | None) -> str:

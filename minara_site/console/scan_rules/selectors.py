@@ -63,11 +63,20 @@ def list_rules(*, now: datetime) -> Sequence[RuleRow]:
     )
     found = {row.pop("rule"): row for row in counted}
     rows = [
-        RuleRow(rule.id, describe_rule(rule.id), REASONS[rule.reason], **found.get(rule.id, {})) for rule in RULES.rules
+        RuleRow(
+            rule.id,
+            describe_rule(rule.id),
+            REASONS[rule.reason],
+            **found.get(rule.id, {}),
+        )
+        for rule in RULES.rules
     ]
     return sorted(rows, key=lambda row: -row.hits)
 
 
 def load_freshness() -> Freshness:
     """Return how far the stored verdicts are from the rules in force. Two queries."""
-    return Freshness(count_outdated(), JobRun.objects.filter(job=RESCAN).order_by("-created_at").first())
+    return Freshness(
+        count_outdated(),
+        JobRun.objects.filter(job=RESCAN).order_by("-created_at").first(),
+    )

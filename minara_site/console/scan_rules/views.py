@@ -40,7 +40,13 @@ def scan_rules(request: PageRequest) -> HttpResponse:
         "outdated": total_label(freshness.outdated),
     }
     fragment = "console/scan_rules/_test.html"
-    return render_page(request, "console/scan_rules/page.html", context, fragment=fragment, status=form_status(form))
+    return render_page(
+        request,
+        "console/scan_rules/page.html",
+        context,
+        fragment=fragment,
+        status=form_status(form),
+    )
 
 
 @page(Act.SCAN_RULES, methods=("POST",))
@@ -52,7 +58,12 @@ def rescan(request: PageRequest) -> HttpResponse:
     now, actor = timezone.now(), request.principal.actor
     with transaction.atomic():
         run = request_run(RESCAN, {}, now=now, requested_by=actor)
-        record_audit(now=now, actor=actor, tool_call="rescan_requested", details={"run": run.pk})
+        record_audit(
+            now=now,
+            actor=actor,
+            tool_call="rescan_requested",
+            details={"run": run.pk},
+        )
     toast(request, _("The re-scan is queued. What the rules refuse now will wait in the queue of held texts."))
     return see_other("scan_rules:page")
 
@@ -63,7 +74,10 @@ def try_text(text: str) -> dict[str, Any]:
     verdict = guard.judge(text)
     return {
         "is_held": verdict.is_held,
-        "segments": cut(text, [(found.start, found.end) for found in verdict.findings]),
+        "segments": cut(
+            text,
+            [(found.start, found.end) for found in verdict.findings],
+        ),
         "rules": name_rules(verdict.findings),
         "hidden": list({char.char: char for char in find_hidden(text)}.values()),
     }

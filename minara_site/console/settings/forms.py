@@ -15,16 +15,24 @@ from minara_site.access.models import User
 def zone_choices() -> list[tuple[str, str]]:
     """Return the zones that are named after places, and UTC."""
     places = sorted(name for name in available_timezones() if "/" in name and not name.startswith("Etc/"))
-    return [("UTC", "UTC"), *((name, name.replace("_", " ")) for name in places)]
+    return [
+        ("UTC", "UTC"),
+        *((name, name.replace("_", " ")) for name in places),
+    ]
 
 
 class PreferencesForm(forms.ModelForm):  # type: ignore[type-arg]
     """What applies to every page from the next one on."""
 
     language = forms.ChoiceField(
-        label=_("Language"), required=False, help_text=_("Of the console; memories stay as they are.")
+        label=_("Language"),
+        required=False,
+        help_text=_("Of the console; memories stay as they are."),
     )
-    time_zone = forms.ChoiceField(label=_("Time zone"), help_text=_("Of the console; exports stay in UTC."))
+    time_zone = forms.ChoiceField(
+        label=_("Time zone"),
+        help_text=_("Of the console; exports stay in UTC."),
+    )
 
     class Meta:
         model = User

@@ -23,10 +23,18 @@ MAX_LOOKS = 20
 def settings(request: PageRequest) -> HttpResponse:
     """Show and keep the preferences; they apply from the next page on."""
     person = User.objects.get(pk=request.user.pk)  # the form writes into its copy, never into the signed-in reader
-    form = PreferencesForm(request.POST if request.method == "POST" else None, instance=person)
+    form = PreferencesForm(
+        request.POST if request.method == "POST" else None,
+        instance=person,
+    )
     if request.method != "POST" or not form.is_valid():
         return show(request, form)
-    change_preferences(user=request.user, chosen=form.cleaned_data, now=timezone.now(), actor=request.principal.actor)
+    change_preferences(
+        user=request.user,
+        chosen=form.cleaned_data,
+        now=timezone.now(),
+        actor=request.principal.actor,
+    )
     with override(form.cleaned_data["language"] or get_language_from_request(request)):
         toast(request, _("Saved."))
     return see_other("console:settings")
@@ -43,4 +51,9 @@ def show(request: PageRequest, form: PreferencesForm) -> HttpResponse:
         "looks": describe_access(looks) if owns_memory else [],
         "steps_hidden": FirstStep.objects.filter(user=request.user, step=Step.HIDDEN).exists(),
     }
-    return render_page(request, "console/settings.html", context, status=form_status(form))
+    return render_page(
+        request,
+        "console/settings.html",
+        context,
+        status=form_status(form),
+    )

@@ -43,20 +43,38 @@ def lines_of(metric: Metric) -> Iterator[str]:
         yield f"{metric.name}{{{labels}}} {sample.value}" if labels else f"{metric.name} {sample.value}"
 
 
-def one(name: str, text: str, value: float | None, kind: str = "gauge") -> Metric:
+def one(
+    name: str,
+    text: str,
+    value: float | None,
+    kind: str = "gauge",
+) -> Metric:
     """Return a metric of one number, or of none."""
-    return Metric(name, text, [] if value is None else [Sample(value)], kind)
+    return Metric(
+        name,
+        text,
+        [] if value is None else [Sample(value)],
+        kind,
+    )
 
 
 def metrics_of(status: Status) -> list[Metric]:
     """Return every metric; a count that stopped is one above its bound."""
     versions, storage, queue, judged = status.versions, status.storage, status.queue, status.judged
-    info = {"version": versions.minara, "python": versions.python, "django": versions.django}
+    info = {
+        "version": versions.minara,
+        "python": versions.python,
+        "django": versions.django,
+    }
     seen = queue.seen_at.timestamp() if queue.seen_at else None
     oldest = queue.waiting_since.timestamp() if queue.waiting_since else None
     runs = {"queued": queue.waiting, "running": queue.running}
     return [
-        Metric("minara_info", "What runs.", [Sample(1, {**info, "database": versions.database})]),
+        Metric(
+            "minara_info",
+            "What runs.",
+            [Sample(1, {**info, "database": versions.database})],
+        ),
         one("minara_workers", "Workers seen within the last minute.", queue.workers.number),
         one("minara_worker_seen_timestamp_seconds", "When a worker was last seen.", seen),
         Metric(
@@ -69,7 +87,14 @@ def metrics_of(status: Status) -> list[Metric]:
         Metric(
             "minara_job_success_timestamp_seconds",
             "When a job of the schedule last succeeded.",
-            [Sample(ran.succeeded_at.timestamp(), {"job": ran.job.name}) for ran in status.jobs if ran.succeeded_at],
+            [
+                Sample(
+                    ran.succeeded_at.timestamp(),
+                    {"job": ran.job.name},
+                )
+                for ran in status.jobs
+                if ran.succeeded_at
+            ],
         ),
         one("minara_holds_open", "Texts that wait for a decision, counted up to 10000.", judged.open_holds.number),
         # the name is as it was first published, when memories alone were judged
@@ -92,7 +117,13 @@ def metrics_of(status: Status) -> list[Metric]:
 
 def budget_metrics(standings: Iterable[WindowStatus]) -> list[Metric]:
     """Return what model calls have cost and may cost in the running day and month, in USD."""
-    rows = [(each.totals, {"category": each.window.category, "window": each.window.span.value}) for each in standings]
+    rows = [
+        (
+            each.totals,
+            {"category": each.window.category, "window": each.window.span.value},
+        )
+        for each in standings
+    ]
     return [
         Metric(
             "minara_budget_spent_usd",

@@ -87,14 +87,25 @@ def runner_fact(seen_at: datetime | None, now: datetime) -> Fact:
     """Return what brings runs to workers, and whether it answered lately; the schedule asks it at each tick."""
     answers = seen_at is not None and now - seen_at < SEEN_WITHIN
     hint = _("It did not answer the schedule within the last minute. Runs wait until it does; nothing is lost.")
-    return Fact(_("Job runner"), get_runner_name(), GOOD if answers else BAD, "" if answers else hint, seen_at)
+    return Fact(
+        _("Job runner"),
+        get_runner_name(),
+        GOOD if answers else BAD,
+        "" if answers else hint,
+        seen_at,
+    )
 
 
 def models_fact(models: Models) -> Fact:
     """Return which models are asked; without one, what needs none works."""
     if not models.missing:
         return Fact(_("Models"), ", ".join(models.names), GOOD)
-    return Fact(_("Models"), _("none"), WATCH if models.is_wanted else "", models.missing)
+    return Fact(
+        _("Models"),
+        _("none"),
+        WATCH if models.is_wanted else "",
+        models.missing,
+    )
 
 
 def memory_facts(judged: Judged, index_problems: list[str]) -> list[Fact]:
@@ -119,7 +130,11 @@ def memory_facts(judged: Judged, index_problems: list[str]) -> list[Fact]:
     ]
 
 
-def storage_facts(storage: Storage, waiting_migrations: int, last_backup: LastBackup) -> list[Fact]:
+def storage_facts(
+    storage: Storage,
+    waiting_migrations: int,
+    last_backup: LastBackup,
+) -> list[Fact]:
     """Return what is stored, and where room ends."""
     bounds = _(
         "Warns below a tenth of the disk or 2 GB, whichever is less; red below a hundredth or 100 MB, "
@@ -168,7 +183,13 @@ def backup_fact(last: LastBackup) -> Fact:
     tone = "" if folder is None else GOOD if last.made_at else WATCH
     if last.error or last.is_late:
         tone, hint = BAD, last.error or _("Two were due since. Check that a worker runs, and read the runs of the job.")
-    return Fact(_("Last backup"), size_label(last.size) if last.made_at else _("none yet"), tone, hint, last.made_at)
+    return Fact(
+        _("Last backup"),
+        size_label(last.size) if last.made_at else _("none yet"),
+        tone,
+        hint,
+        last.made_at,
+    )
 
 
 def size_label(size: int | None) -> str:

@@ -76,7 +76,11 @@ def load_status(*, now: datetime) -> Status:
         queue=load_queue(now=now),
         models=read_models(),
         jobs=load_jobs_that_ran(),
-        judged=Judged(guard.RULES.version, count_outdated(), count_rows(Hold.objects.open())),
+        judged=Judged(
+            guard.RULES.version,
+            count_outdated(),
+            count_rows(Hold.objects.open()),
+        ),
         index_problems=newest_index_problems(),
         last_backup=load_last_backup(now=now),
     )
@@ -99,7 +103,10 @@ def load_queue(*, now: datetime) -> Queue:
 
 def load_jobs_that_ran() -> list[Ran]:
     """Return the jobs of the schedule with their newest runs, by name. One query, two looks into an index for each."""
-    jobs = sorted((job for job in load_jobs().values() if job.every), key=lambda job: job.name)
+    jobs = sorted(
+        (job for job in load_jobs().values() if job.every),
+        key=lambda job: job.name,
+    )
     picked: list[Any] = [Subquery(newest(job, states).values("pk")[:1]) for job in jobs for states in (OVER, OVER[:1])]
     runs = list(JobRun.objects.filter(pk__in=picked).order_by("-created_at", "-pk"))
     return [ran(job, [run for run in runs if run.job == job.name]) for job in jobs]
@@ -112,5 +119,8 @@ def newest(job: Job, states: tuple[RunState, ...]) -> "QuerySet[JobRun]":
 
 def ran(job: Job, runs: list[JobRun]) -> Ran:
     """Return a job beside its newest runs."""
-    succeeded = next((run.finished_at for run in runs if run.state == RunState.SUCCEEDED), None)
+    succeeded = next(
+        (run.finished_at for run in runs if run.state == RunState.SUCCEEDED),
+        None,
+    )
     return Ran(job, runs[0] if runs else None, succeeded)

@@ -75,7 +75,11 @@ def mask_row(row: Model) -> None:
         if isinstance(field, JSONField):
             setattr(row, field.attname, redact(said))
         elif isinstance(said, str) and not field.primary_key:
-            setattr(row, field.attname, mask(said) if key is None else mask_value(key, said))
+            setattr(
+                row,
+                field.attname,
+                mask(said) if key is None else mask_value(key, said),
+            )
 
 
 class ReadOnlyAdmin(ModelAdmin):  # type: ignore[type-arg]
@@ -92,7 +96,11 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[type-arg]
     def get_fields(self, request: HttpRequest, obj: Model | None = None) -> list[Any]:
         return [field.name for field in open_fields(self.model)]
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> list[Any]:
+    def get_readonly_fields(
+        self,
+        request: HttpRequest,
+        obj: Model | None = None,
+    ) -> list[Any]:
         return self.get_fields(request, obj)
 
     def get_list_display(self, request: HttpRequest) -> list[Any]:
@@ -106,35 +114,68 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[type-arg]
         name, guard = f"{self.opts.app_label}_{self.opts.model_name}", self.admin_site.admin_view
         return [
             path("", guard(self.changelist_view), name=f"{name}_changelist"),
-            path("<path:object_id>/change/", guard(self.change_view), name=f"{name}_change"),
+            path(
+                "<path:object_id>/change/",
+                guard(self.change_view),
+                name=f"{name}_change",
+            ),
         ]
 
-    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
+    def lookup_allowed(
+        self,
+        lookup: str,
+        value: str,
+        request: HttpRequest | None = None,
+    ) -> bool:
         """Refuse every condition in an address: `?password__startswith=` would tell a secret letter by letter."""
         return False
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return self.has_view_permission(request)
 
-    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+    def has_view_permission(
+        self,
+        request: HttpRequest,
+        obj: Model | None = None,
+    ) -> bool:
         return request.principal.may(Act.TABLES)  # type: ignore[attr-defined,no-any-return]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+    def has_change_permission(
+        self,
+        request: HttpRequest,
+        obj: Model | None = None,
+    ) -> bool:
         return False
 
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+    def has_delete_permission(
+        self,
+        request: HttpRequest,
+        obj: Model | None = None,
+    ) -> bool:
         return False
 
-    def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
+    def render_change_form(
+        self,
+        request: HttpRequest,
+        context: Any,
+        *args: Any,
+        **kwargs: Any,
+    ) -> HttpResponse:
         """Show a row, of somebody else without secrets, and write down for its owner that it was opened."""
         row = kwargs["obj"]
         owner_id, principal = owner_of(row), request.principal  # type: ignore[attr-defined]
         if owner_id is not None:
             place = f"{self.opts.db_table}:{row.pk}"[:64]
-            log_opened(principal, owner_id, kind="tables", object_id=place, now=timezone.now())
+            log_opened(
+                principal,
+                owner_id,
+                kind="tables",
+                object_id=place,
+                now=timezone.now(),
+            )
         if owner_id != principal.owner.pk:
             mask_row(row)
         response: HttpResponse = super().render_change_form(request, context, *args, **kwargs)

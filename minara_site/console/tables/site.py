@@ -31,7 +31,11 @@ class Tables(AdminSite):
     def has_permission(self, request: HttpRequest) -> bool:
         return request.principal.may(Act.TABLES)  # type: ignore[attr-defined,no-any-return]
 
-    def admin_view(self, view: Callable[..., Any], cacheable: bool = False) -> Any:  # noqa: FBT001, FBT002 - as Django
+    def admin_view(
+        self,
+        view: Callable[..., Any],
+        cacheable: bool = False,  # noqa: FBT001, FBT002 - as Django
+    ) -> Any:
         """Guard a view as any page is guarded: it takes GET only."""
         return page(Act.TABLES)(view)
 
@@ -39,7 +43,11 @@ class Tables(AdminSite):
         """Send whoever asks for the admin's own sign-in to ours."""
         return see_other(f"{address('account_login')}?{urlencode({'next': address('admin:index')})}")
 
-    def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
+    def get_app_list(
+        self,
+        request: HttpRequest,
+        app_label: str | None = None,
+    ) -> list[Any]:
         """Return the apps with their tables, called as the database calls them."""
         found: list[Any] = super().get_app_list(request, app_label)
         for app in found:
@@ -58,7 +66,11 @@ class Tables(AdminSite):
                 path(f"{model._meta.app_label}/{model._meta.model_name}/", include(rows.urls))  # noqa: SLF001
                 for model, rows in self._registry.items()
             ),
-            re_path(rf"^(?P<app_label>{labels})/$", self.admin_view(self.app_index), name="app_list"),
+            re_path(
+                rf"^(?P<app_label>{labels})/$",
+                self.admin_view(self.app_index),
+                name="app_list",
+            ),
         ]
 
 

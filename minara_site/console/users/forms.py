@@ -33,7 +33,12 @@ class InviteForm(forms.Form):
         help_text=_("They sign in with it. Letters, digits and @ . + - _"),
         widget=forms.TextInput(attrs={"autocapitalize": "none", "spellcheck": "false"}),
     )
-    role = forms.ChoiceField(label=_("Account type"), choices=ROLES, initial=Role.USER.value, widget=forms.RadioSelect)
+    role = forms.ChoiceField(
+        label=_("Account type"),
+        choices=ROLES,
+        initial=Role.USER.value,
+        widget=forms.RadioSelect,
+    )
 
     def clean_username(self) -> str:
         with as_field_error():
@@ -43,7 +48,11 @@ class InviteForm(forms.Form):
 class RoleForm(forms.Form):
     """Another role; an operator who gives up their own types a word, because only others can give it back."""
 
-    role = forms.ChoiceField(label=_("Account type"), choices=ROLES, widget=forms.RadioSelect)
+    role = forms.ChoiceField(
+        label=_("Account type"),
+        choices=ROLES,
+        widget=forms.RadioSelect,
+    )
     word = forms.CharField(
         label=_("To give up your own account type, type “resign”"),
         required=False,
@@ -51,7 +60,13 @@ class RoleForm(forms.Form):
         help_text=_("Only another operator can give it back to you."),
     )
 
-    def __init__(self, role: Role, *, is_own: bool, data: QueryDict | None = None) -> None:
+    def __init__(
+        self,
+        role: Role,
+        *,
+        is_own: bool,
+        data: QueryDict | None = None,
+    ) -> None:
         super().__init__(data, initial={"role": role.value})
         self.is_own = is_own
         if not is_own:

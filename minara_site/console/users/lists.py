@@ -61,6 +61,12 @@ USERS = ListSpec(
             choices=((YES, _("yes")), (NO, _("no"))),
         ),
     ),
-    empty=Empty("person", _("No users"), _("No one can sign in yet."), action=_("Invite a person"), url="users:invite"),
+    empty=Empty(
+        "person",
+        _("No users"),
+        _("No one can sign in yet."),
+        action=_("Invite a person"),
+        url="users:invite",
+    ),
     has_actions=False,
 )

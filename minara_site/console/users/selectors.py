@@ -42,7 +42,11 @@ class Person:
 
 def list_people(now: datetime) -> "QuerySet[User]":
     """Return everybody with role, factor and invitation; the list gives the order."""
-    links = Invitation.objects.filter(user=OuterRef("pk"), used_at=None, expires_at__gt=now)
+    links = Invitation.objects.filter(
+        user=OuterRef("pk"),
+        used_at=None,
+        expires_at__gt=now,
+    )
     people: QuerySet[User] = User.objects.with_role().annotate(has_factor=factor_exists(), is_invited=Exists(links))
     return people
 
@@ -93,7 +97,15 @@ def describe_people(users: Sequence[User], *, now: datetime) -> list[Person]:
     """Return the rows of one page. Two queries."""
     sessions = count_by_user(live_sessions_of(users, now=now))
     keys = count_by_user(ApiKey.objects.filter(user__in=users, revoked_at=None).exclude(expires_at__lte=now))
-    return [Person(user, status_of(user), sessions.get(user.pk, 0), keys.get(user.pk, 0)) for user in users]
+    return [
+        Person(
+            user,
+            status_of(user),
+            sessions.get(user.pk, 0),
+            keys.get(user.pk, 0),
+        )
+        for user in users
+    ]
 
 
 def live_sessions_of(users: Sequence[User], *, now: datetime) -> "QuerySet[UserSession]":

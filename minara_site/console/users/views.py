@@ -42,7 +42,12 @@ def user_list(request: PageRequest) -> HttpResponse:
     now = timezone.now()
     found = load_page(USERS, request, list_people(now))
     rows = [{"person": person, "role": ROLE_NAMES[person.user.role]} for person in describe_people(found.rows, now=now)]
-    return render_list(request, "console/users/list.html", found.with_rows(rows), {"title": _("Users")})
+    return render_list(
+        request,
+        "console/users/list.html",
+        found.with_rows(rows),
+        {"title": _("Users")},
+    )
 
 
 @page(Act.USERS_READ)
@@ -50,14 +55,31 @@ def one(request: PageRequest, user_id: int) -> HttpResponse:
     """Show somebody: how they come in, where they are signed in, their keys. Looking is written down for them."""
     now = timezone.now()
     user = get_person(user_id, now=now)
-    log_opened(request.principal, user.pk, kind="account", object_id=user.pk, now=now)
+    log_opened(
+        request.principal,
+        user.pk,
+        kind="account",
+        object_id=user.pk,
+        now=now,
+    )
     context = {
         "title": user.get_short_name(),
         "person": user,
         "role": ROLE_NAMES[user.role],
         "standing": status_of(user),
-        "sign_ins": list_sign_ins(user, current_key=request.session.session_key or "", now=now),
-        "keys": [(key, key.state(now), key.state(now) is KeyState.ACTIVE) for key in list_keys(user)[:MAX_KEYS]],
+        "sign_ins": list_sign_ins(
+            user,
+            current_key=request.session.session_key or "",
+            now=now,
+        ),
+        "keys": [
+            (
+                key,
+                key.state(now),
+                key.state(now) is KeyState.ACTIVE,
+            )
+            for key in list_keys(user)[:MAX_KEYS]
+        ],
         "has_open_link": has_open_link(user, now=now),
         "owns_memory": user.role is not Role.SUPPORT,
     }
@@ -70,12 +92,21 @@ def invite(request: PageRequest) -> HttpResponse:
     form = InviteForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         try:
-            link = invite_user(now=timezone.now(), actor=request.principal.actor, **form.cleaned_data)
+            link = invite_user(
+                now=timezone.now(),
+                actor=request.principal.actor,
+                **form.cleaned_data,
+            )
         except Invalid as refusal:
             show_refusal(form, refusal)
         else:
             return link_page(request, link)
-    return render_form(request, "console/users/invite.html", form, {"title": _("Invite a person")})
+    return render_form(
+        request,
+        "console/users/invite.html",
+        form,
+        {"title": _("Invite a person")},
+    )
 
 
 @page(Act.USERS_CHANGE, methods=("GET", "POST"))
@@ -83,8 +114,18 @@ def new_link(request: PageRequest, user_id: int) -> HttpResponse:
     """Make a new link for somebody who lost theirs, or their password."""
     user = get_person(user_id, now=timezone.now())
     if request.method == "POST":
-        return link_page(request, renew_link(username=user.username, now=timezone.now(), actor=request.principal.actor))
-    context = {"title": _("Make a link for %(name)s?") % {"name": user.username}, "person": user}
+        return link_page(
+            request,
+            renew_link(
+                username=user.username,
+                now=timezone.now(),
+                actor=request.principal.actor,
+            ),
+        )
+    context = {
+        "title": _("Make a link for %(name)s?") % {"name": user.username},
+        "person": user,
+    }
     return render_page(request, "console/users/new_link.html", context)
 
 
@@ -92,16 +133,32 @@ def new_link(request: PageRequest, user_id: int) -> HttpResponse:
 def withdraw_link(request: PageRequest, user_id: int) -> HttpResponse:
     """Let the link of somebody open nothing any more."""
     user = get_person(user_id, now=timezone.now())
-    withdraw(username=user.username, now=timezone.now(), actor=request.principal.actor)
-    toast(request, _("The link of %(name)s opens nothing any more.") % {"name": user.username})
+    withdraw(
+        username=user.username,
+        now=timezone.now(),
+        actor=request.principal.actor,
+    )
+    toast(
+        request,
+        _("The link of %(name)s opens nothing any more.") % {"name": user.username},
+    )
     return see_other("users:one", user.pk)
 
 
 def link_page(request: PageRequest, link: NewLink) -> HttpResponse:
     """Answer the page with the link: it is in this answer and nowhere else."""
     address = settings.MINARA.minara_public_url + reverse("access:invitation", args=[link.token])
-    context = {"title": _("The link for %(name)s") % {"name": link.user.username}, "link": link, "address": address}
-    return render_page(request, "console/users/link.html", context, status=HTTPStatus.CREATED)
+    context = {
+        "title": _("The link for %(name)s") % {"name": link.user.username},
+        "link": link,
+        "address": address,
+    }
+    return render_page(
+        request,
+        "console/users/link.html",
+        context,
+        status=HTTPStatus.CREATED,
+    )
 
 
 @page(Act.USERS_CHANGE, methods=("GET", "POST"))
@@ -109,13 +166,28 @@ def role(request: PageRequest, user_id: int) -> HttpResponse:
     """Give somebody another role."""
     user = get_person(user_id, now=timezone.now())
     is_own = user.pk == request.user.pk
-    form = RoleForm(user.role, is_own=is_own, data=request.POST if request.method == "POST" else None)
+    form = RoleForm(
+        user.role,
+        is_own=is_own,
+        data=request.POST if request.method == "POST" else None,
+    )
     if request.method == "POST" and form.is_valid():
         chosen = Role(form.cleaned_data["role"])
-        change_role(username=user.username, role=chosen, now=timezone.now(), actor=request.principal.actor)
-        toast(request, _("%(name)s: %(role)s.") % {"name": user.username, "role": ROLE_NAMES[chosen]})
+        change_role(
+            username=user.username,
+            role=chosen,
+            now=timezone.now(),
+            actor=request.principal.actor,
+        )
+        toast(
+            request,
+            _("%(name)s: %(role)s.") % {"name": user.username, "role": ROLE_NAMES[chosen]},
+        )
         return see_other("home") if is_own else see_other("users:one", user.pk)
-    context = {"title": _("Account type of %(name)s") % {"name": user.username}, "person": user}
+    context = {
+        "title": _("Account type of %(name)s") % {"name": user.username},
+        "person": user,
+    }
     return render_form(request, "console/users/role.html", form, context)
 
 
@@ -127,7 +199,11 @@ def change(request: PageRequest, user_id: int, name: str) -> HttpResponse:
     needs_word = load_page_acts()[f"users:{name}"].word
     form = WordForm(f"users:{name}", request.POST if request.method == "POST" else None) if needs_word else None
     if request.method == "POST" and (form is None or form.is_valid()):
-        asked.act(username=user.username, now=timezone.now(), actor=request.principal.actor)
+        asked.act(
+            username=user.username,
+            now=timezone.now(),
+            actor=request.principal.actor,
+        )
         toast(request, asked.done % words)
         return see_other("users:one", user.pk)
     context = {"title": asked.title % words, "person": user, "change": asked}
@@ -143,8 +219,20 @@ def key_revoke(request: PageRequest, user_id: int, prefix: str) -> HttpResponse:
         raise Conflict(_("This key was revoked before; it opens nothing."))
     form = WordForm("users:key_revoke", request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
-        revoke_key(prefix=prefix, user=user, now=timezone.now(), actor=request.principal.actor)
-        toast(request, _("Revoked the key %(key)s. Nothing can use it any more.") % {"key": prefix})
+        revoke_key(
+            prefix=prefix,
+            user=user,
+            now=timezone.now(),
+            actor=request.principal.actor,
+        )
+        toast(
+            request,
+            _("Revoked the key %(key)s. Nothing can use it any more.") % {"key": prefix},
+        )
         return see_other("users:one", user.pk)
-    context = {"title": _("Revoke this key?"), "key": key, "cancel_url": reverse("users:one", args=[user.pk])}
+    context = {
+        "title": _("Revoke this key?"),
+        "key": key,
+        "cancel_url": reverse("users:one", args=[user.pk]),
+    }
     return render_form(request, "console/account/keys/revoke.html", form, context)

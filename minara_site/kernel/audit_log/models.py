@@ -13,7 +13,11 @@ class AuditEntry(models.Model):
     at = models.DateTimeField()
     actor = models.CharField(max_length=80)  # user:<id>, key:<prefix>, job:<name>, command:<name>, system
     owner = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.DO_NOTHING, null=True, db_constraint=False, related_name="+"
+        settings.AUTH_USER_MODEL,
+        on_delete=models.DO_NOTHING,
+        null=True,
+        db_constraint=False,
+        related_name="+",
     )
     tool_call = models.CharField(max_length=80)
     reasoning = models.CharField(max_length=2000, blank=True)

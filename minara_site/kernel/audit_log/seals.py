@@ -22,10 +22,18 @@ def seal_next(*, up_to: int, now: datetime) -> AuditSeal | None:
     """Seal the next batch of entries up to this id; None when there is none. Of several callers one goes first."""
     with transaction.atomic(), one_sealer():
         before = link_of(newest_seal())
-        link = digest(before.sha256, entries_after(before.last_id).filter(id__lte=up_to)[:MAX_PER_SEAL])
+        link = digest(
+            before.sha256,
+            entries_after(before.last_id).filter(id__lte=up_to)[:MAX_PER_SEAL],
+        )
         if not link.entries:
             return None
-        return AuditSeal.objects.create(last_id=link.last_id, entries=link.entries, sha256=link.sha256, sealed_at=now)
+        return AuditSeal.objects.create(
+            last_id=link.last_id,
+            entries=link.entries,
+            sha256=link.sha256,
+            sealed_at=now,
+        )
 
 
 @contextmanager

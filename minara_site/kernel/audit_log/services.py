@@ -33,13 +33,22 @@ def record_audit(
 
 
 def record_audits(
-    acts: Iterable[tuple[str, Mapping[str, Any]]], *, now: datetime, actor: str, owner_id: int | None = None
+    acts: Iterable[tuple[str, Mapping[str, Any]]],
+    *,
+    now: datetime,
+    actor: str,
+    owner_id: int | None = None,
 ) -> None:
     """Append one entry for each act of a bulk write, in order: its tool call and its details."""
     request_id = current_request_id()
     AuditEntry.objects.bulk_create(
         AuditEntry(
-            at=now, actor=actor, owner_id=owner_id, tool_call=tool_call, request_id=request_id, details=dict(details)
+            at=now,
+            actor=actor,
+            owner_id=owner_id,
+            tool_call=tool_call,
+            request_id=request_id,
+            details=dict(details),
         )
         for tool_call, details in acts
     )

@@ -36,4 +36,9 @@ def verify(*, now: datetime, claim: Claim) -> None:
         settle_run(claim, result=asdict(finding), now=timezone.now())
         return
     log.error("audit_chain_broken", seal=finding.seal_id, how=finding.broken)
-    fail_run(claim, error=finding.sentence, result=asdict(finding), now=timezone.now())
+    fail_run(
+        claim,
+        error=finding.sentence,
+        result=asdict(finding),
+        now=timezone.now(),
+    )

@@ -54,7 +54,12 @@ class Finding:
         return _(
             "The chain is broken at seal %(seal)d, entries %(first)d to %(last)d: %(how)s. "
             "Compare these entries with a backup."
-        ) % {"seal": self.seal_id, "first": self.after_id + 1, "last": self.last_id, "how": BREAKS[self.broken]}
+        ) % {
+            "seal": self.seal_id,
+            "first": self.after_id + 1,
+            "last": self.last_id,
+            "how": BREAKS[self.broken],
+        }
 
 
 def verify_chain(*, claim: Claim | None = None) -> Finding:

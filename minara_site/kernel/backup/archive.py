@@ -67,8 +67,16 @@ class Writer:
 
 def write_archive(path: Path, fill: Callable[[Writer], Manifest]) -> str:
     """Write a backup for this user alone, down to the disk; return its seal."""
-    with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b") as stream:
-        with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+    with os.fdopen(
+        os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600),
+        "w+b",
+    ) as stream:
+        with zipfile.ZipFile(
+            stream,
+            "w",
+            zipfile.ZIP_DEFLATED,
+            compresslevel=1,
+        ) as archive:
             writer = Writer(archive)
             manifest = fill(writer).model_copy(update={"members": writer.members})
             archive.writestr(MANIFEST, manifest.model_dump_json(indent=1))

@@ -39,7 +39,12 @@ def dump_tables(writer: Writer) -> dict[str, Any]:
             sequences = dict(cursor.execute(SEQUENCES))  # they are no part of the moment, and never behind it
             migrations = [*cursor.execute("SELECT app, name FROM django_migrations")]
             cursor.execute("COMMIT")
-            return {"rows": rows, "columns": tables, "sequences": sequences, "migrations": migrations}
+            return {
+                "rows": rows,
+                "columns": tables,
+                "sequences": sequences,
+                "migrations": migrations,
+            }
     finally:
         other.close()
 

@@ -37,4 +37,10 @@ def load_last_backup(*, now: datetime) -> LastBackup:
     if made is None:
         return LastBackup(None, None, None, error, is_late=False)
     age, every = now - made.at, get_every()
-    return LastBackup(made.at, age.total_seconds(), made.details["bytes"], error, bool(every and age > 2 * every))
+    return LastBackup(
+        made.at,
+        age.total_seconds(),
+        made.details["bytes"],
+        error,
+        bool(every and age > 2 * every),
+    )

@@ -32,7 +32,13 @@ FILES = {"queue": "queue.db", DEFAULT_DB_ALIAS: "minara.db"}
 STAMP = "%Y%m%dT%H%M%SZ"
 
 
-def make_backup(path: Path, *, now: datetime, actor: str, replaces: bool = False) -> int:
+def make_backup(
+    path: Path,
+    *,
+    now: datetime,
+    actor: str,
+    replaces: bool = False,
+) -> int:
     """Write this instance into a file for this user alone; return its bytes. A failure or a kill leaves no such file.
 
     Raises Conflict for a file that is there unless it `replaces` it, and Refused when it cannot be written.
@@ -47,7 +53,10 @@ def make_backup(path: Path, *, now: datetime, actor: str, replaces: bool = False
             shutil.rmtree(left)
         with TemporaryDirectory(prefix=WORK, dir=path.parent) as folder:
             whole = Path(folder, "whole")
-            seal = write_archive(whole, lambda writer: fill(writer, Path(folder), now=now))
+            seal = write_archive(
+                whole,
+                lambda writer: fill(writer, Path(folder), now=now),
+            )
             size = whole.stat().st_size
             whole.replace(path)
             fd = os.open(path.parent, os.O_RDONLY)
@@ -57,7 +66,12 @@ def make_backup(path: Path, *, now: datetime, actor: str, replaces: bool = False
         why = getattr(error, "strerror", None) or str(error)
         sentence = _("No backup was written to %(folder)s: %(why)s. Make room or name another folder, then try again.")
         raise Refused(sentence % {"folder": path.parent, "why": why}) from error
-    record_audit(now=now, actor=actor, tool_call=MADE, details={"file": str(path), "bytes": size, "sha256": seal})
+    record_audit(
+        now=now,
+        actor=actor,
+        tool_call=MADE,
+        details={"file": str(path), "bytes": size, "sha256": seal},
+    )
     return size
 
 
@@ -69,7 +83,10 @@ def fill(writer: Writer, folder: Path, *, now: datetime) -> Manifest:
     instance, data = get_instance_id(), Path(settings.DATA_DIR)
     if is_sqlite():
         for alias, name in FILES.items():
-            tables = copy_database(Path(connections[alias].settings_dict["NAME"]), folder / name)
+            tables = copy_database(
+                Path(connections[alias].settings_dict["NAME"]),
+                folder / name,
+            )
             writer.add_file(name, folder / name)
             (folder / name).unlink()
     else:
@@ -80,7 +97,11 @@ def fill(writer: Writer, folder: Path, *, now: datetime) -> Manifest:
         for file in (Path(parent, name) for name in names):
             if file.is_file() and not file.is_symlink():
                 add_workspace_file(writer, data, file)
-    facts: dict[str, Any] = {"engine": connections[DEFAULT_DB_ALIAS].vendor, "instance": instance, **tables}
+    facts: dict[str, Any] = {
+        "engine": connections[DEFAULT_DB_ALIAS].vendor,
+        "instance": instance,
+        **tables,
+    }
     return Manifest(minara=read_versions().minara, created_at=now, **facts)
 
 
@@ -137,7 +158,11 @@ def restore_backup(backup: Backup, *, now: datetime, replaces: bool) -> Path | N
             refuse_connected()
             if replaces:
                 kept_at(part).mkdir(mode=0o700)
-                make_backup(kept_at(part) / "before.zip", now=now, actor="command:restore")
+                make_backup(
+                    kept_at(part) / "before.zip",
+                    now=now,
+                    actor="command:restore",
+                )
             migrate_databases()
             with transaction.atomic():
                 load_tables(backup)
@@ -149,8 +174,16 @@ def restore_backup(backup: Backup, *, now: datetime, replaces: bool) -> Path | N
     part.rename(part.with_suffix(READY))
     os.sync()
     finish_restore(data)
-    details = {"made_at": backup.manifest.created_at.isoformat(), "instance": backup.manifest.instance}
-    record_audit(now=now, actor="command:restore", tool_call=RESTORED, details=details)
+    details = {
+        "made_at": backup.manifest.created_at.isoformat(),
+        "instance": backup.manifest.instance,
+    }
+    record_audit(
+        now=now,
+        actor="command:restore",
+        tool_call=RESTORED,
+        details=details,
+    )
     return kept_at(part) if kept_at(part).exists() else None
 
 

@@ -25,7 +25,10 @@ def copy_database(source: Path, target: Path) -> dict[str, Any]:
             raise Refused(_("%(file)s is damaged. Restore the newest backup.") % {"file": source})
         tables = [name for (name,) in copy.execute(TABLES)]
         rows = {name: copy.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0] for name in tables}  # noqa: S608
-        return {"rows": rows, "migrations": copy.execute("SELECT app, name FROM django_migrations").fetchall()}
+        return {
+            "rows": rows,
+            "migrations": copy.execute("SELECT app, name FROM django_migrations").fetchall(),
+        }
 
 
 def refuse_open(path: Path) -> None:

@@ -25,7 +25,10 @@ def finish_restore(folder: Path) -> None:
         for ready in folder.glob(f"restore-*{READY}"):
             shutil.rmtree(folder / "cache", ignore_errors=True)  # of the old state
             for new in sorted(ready.iterdir()):
-                for old in filter(Path.exists, (folder / f"{new.name}{end}" for end in BESIDE)):
+                for old in filter(
+                    Path.exists,
+                    (folder / f"{new.name}{end}" for end in BESIDE),
+                ):
                     kept_at(ready).mkdir(mode=0o700, exist_ok=True)
                     old.rename(kept_at(ready) / old.name)
                 new.rename(folder / new.name)

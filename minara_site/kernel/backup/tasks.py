@@ -18,7 +18,11 @@ def make(*, now: datetime) -> dict[str, Any] | None:
     folder, kept = settings.MINARA.minara_backup_dir, settings.MINARA.minara_backups_kept
     if folder is None:
         return None
-    size = make_backup(folder / f"minara-{now:{STAMP}}.zip", now=now, actor="job:backup.make")
+    size = make_backup(
+        folder / f"minara-{now:{STAMP}}.zip",
+        now=now,
+        actor="job:backup.make",
+    )
     old = [path for path in sorted(folder.glob("minara-*Z.zip")) if is_ours(path)][:-kept]
     for path in old:
         path.unlink()

@@ -43,7 +43,10 @@ class Session(models.Model):
     class Meta:
         db_table = "sessions"
         constraints: ClassVar = [
-            models.CheckConstraint(condition=models.Q(max_tier__range=(MIN_TIER, MAX_TIER)), name="session_tier_known")
+            models.CheckConstraint(
+                condition=models.Q(max_tier__range=(MIN_TIER, MAX_TIER)),
+                name="session_tier_known",
+            )
         ]
         indexes: ClassVar = [
             models.Index(fields=["owner", "-created_at", "-id"], name="sessions_owner_newest"),
@@ -60,7 +63,12 @@ class Turn(models.Model):
     recorded it.
     """
 
-    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="turns", db_index=False)
+    session = models.ForeignKey(
+        Session,
+        on_delete=models.CASCADE,
+        related_name="turns",
+        db_index=False,
+    )
     sequence = models.PositiveIntegerField()  # from 1, without gaps
     user_message = models.TextField(blank=True)
     assistant_message = models.TextField(blank=True)

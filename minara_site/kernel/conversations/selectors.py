@@ -36,7 +36,8 @@ def load_tool_marks(*, owner_id: int) -> ToolMarks:
     turns = Turn.objects.filter(session__owner_id=owner_id)
     newest_first = turns.order_by("-session__created_at", "-session_id", "-sequence")  # two indexes, and no sort
     said = sorted(
-        newest_first.values_list("pk", "tool_tiers", "tool_confirmations")[:TURNS_READ], key=lambda row: row[0]
+        newest_first.values_list("pk", "tool_tiers", "tool_confirmations")[:TURNS_READ],
+        key=lambda row: row[0],
     )
     return ToolMarks(
         {tool: tier for _pk, tiers, _asks in said for tool, tier in tiers.items()},

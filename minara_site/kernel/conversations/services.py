@@ -62,7 +62,14 @@ class NewTurn:
     completed: bool = True
 
 
-def start_session(*, owner_id: int, title: str, actor: str, now: datetime, max_tier: int = USUAL_TIER) -> Session:
+def start_session(
+    *,
+    owner_id: int,
+    title: str,
+    actor: str,
+    now: datetime,
+    max_tier: int = USUAL_TIER,
+) -> Session:
     """Begin a session. Raises Invalid for a title that is too long or cannot be stored, and for no tier."""
     title = clean_text(title, field="title", max_chars=MAX_TITLE_CHARS, min_chars=0)
     check_tier(max_tier, field="max_tier")
@@ -75,12 +82,24 @@ def start_session(*, owner_id: int, title: str, actor: str, now: datetime, max_t
             created_at=now,
             last_active_at=now,
         )
-        record_audit(now=now, actor=actor, tool_call="session_started", owner_id=owner_id, details={"id": session.pk})
+        record_audit(
+            now=now,
+            actor=actor,
+            tool_call="session_started",
+            owner_id=owner_id,
+            details={"id": session.pk},
+        )
     return session
 
 
 def record_turn(
-    *, owner: AbstractBaseUser, session_id: str, turn: NewTurn, actor: str, now: datetime, is_announced: bool = True
+    *,
+    owner: AbstractBaseUser,
+    session_id: str,
+    turn: NewTurn,
+    actor: str,
+    now: datetime,
+    is_announced: bool = True,
 ) -> Turn:
     """Keep what was said, with the secrets in tool arguments redacted, and announce it.
 
@@ -114,17 +133,29 @@ def record_turn(
             actor=actor,
             tool_call="turn_recorded",
             owner_id=session.owner_id,
-            details={"id": session.pk, "sequence": stored.sequence, "tool_calls": len(tool_calls)},
+            details={
+                "id": session.pk,
+                "sequence": stored.sequence,
+                "tool_calls": len(tool_calls),
+            },
         )
         if is_announced:
             announce(TURN_RECORDED, [stored.pk], now=now)
-            transaction.on_commit(partial(clear_busy, turn_holder(session_id), now=now), robust=True)
+            transaction.on_commit(
+                partial(clear_busy, turn_holder(session_id), now=now),
+                robust=True,
+            )
     return stored
 
 
 def mark_turn_busy(session_id: str, *, now: datetime) -> None:
     """Note that a turn of this session is in flight, for background passes to give way to."""
-    mark_busy(turn_holder(session_id), activity="turn", seconds=TURN_SECONDS, now=now)
+    mark_busy(
+        turn_holder(session_id),
+        activity="turn",
+        seconds=TURN_SECONDS,
+        now=now,
+    )
 
 
 def turn_holder(session_id: str) -> str:
@@ -137,7 +168,10 @@ def marks_of(calls: Sequence[Mapping[str, Any]], mark: str) -> dict[str, Any]:
     said: dict[str, Any] = {}
     for call in calls:
         if mark in call:
-            said[call["name"]] = max(call[mark], said.get(call["name"], call[mark]))
+            said[call["name"]] = max(
+                call[mark],
+                said.get(call["name"], call[mark]),
+            )
     return said
 
 
@@ -165,7 +199,11 @@ def clean_tool_call(call: ToolCall) -> dict[str, JsonValue]:
         check_tier(call.tier, field="tool_calls.tier")
     marks = {"tier": call.tier, "requires_user_confirmation": call.requires_user_confirmation}
     return {
-        "name": clean_text(call.name, field="tool_calls.name", max_chars=MAX_TOOL_NAME_CHARS),
+        "name": clean_text(
+            call.name,
+            field="tool_calls.name",
+            max_chars=MAX_TOOL_NAME_CHARS,
+        ),
         "args": redact(call.args),
         "ok": call.ok,
         **{name: mark for name, mark in marks.items() if mark is not None},
@@ -179,7 +217,13 @@ def check_tier(tier: int, *, field: str) -> None:
         raise Invalid(problem, errors=(FieldError(field, problem),))
 
 
-def end_session(*, owner: Owner, session_id: str, actor: str, now: datetime) -> Session:
+def end_session(
+    *,
+    owner: Owner,
+    session_id: str,
+    actor: str,
+    now: datetime,
+) -> Session:
     """End a session; one that has ended stays as it is. Raises NotFound."""
     with transaction.atomic():
         session = get_session(owner=owner, session_id=session_id, lock=True)
@@ -203,4 +247,10 @@ def close_session(session: Session, *, actor: str, now: datetime) -> None:
     """Mark the locked session as ended."""
     session.ended_at = now
     session.save(update_fields=["ended_at"])
-    record_audit(now=now, actor=actor, tool_call="session_ended", owner_id=session.owner_id, details={"id": session.pk})
+    record_audit(
+        now=now,
+        actor=actor,
+        tool_call="session_ended",
+        owner_id=session.owner_id,
+        details={"id": session.pk},
+    )

@@ -29,7 +29,8 @@ _NO_AMOUNT = (
     rf"(?!\d|[.,:/-]\d|[ \t-]?(?:[%‰]|{chinese(_TABLE['no_amount'])}|(?:{any_of(_TABLE['no_amount'])})(?![a-z])))"
 )
 _BEHIND_SIGN = re.compile(
-    rf"[+\-\u2212]?{_SIGN}\s?[+\-\u2212]?{_NUMBER}(?:{_RANGE}(?:{_SIGN})?{_NUMBER})?", re.IGNORECASE
+    rf"[+\-\u2212]?{_SIGN}\s?[+\-\u2212]?{_NUMBER}(?:{_RANGE}(?:{_SIGN})?{_NUMBER})?",
+    re.IGNORECASE,
 )
 _BEFORE_UNIT = re.compile(
     rf"(?P<amount>{_FROM}{_NUMBER}(?:{_RANGE}{_NUMBER})?)[ \t\u00a0\u202f-]{{0,2}}"

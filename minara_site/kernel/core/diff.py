@@ -46,8 +46,15 @@ def _steps(words: list[str], others: list[str]) -> list[tuple[Op, str]]:
     """Return what happens to each word, in reading order."""
     head = _common_length(words, others)
     tail = _common_length(words[head:][::-1], others[head:][::-1])
-    middle = _aligned(words[head : len(words) - tail], others[head : len(others) - tail])
-    return [*_equal(words[:head]), *middle, *_equal(words[len(words) - tail :])]
+    middle = _aligned(
+        words[head : len(words) - tail],
+        others[head : len(others) - tail],
+    )
+    return [
+        *_equal(words[:head]),
+        *middle,
+        *_equal(words[len(words) - tail :]),
+    ]
 
 
 def _equal(words: Iterable[str]) -> Iterator[tuple[Op, str]]:
@@ -57,7 +64,10 @@ def _equal(words: Iterable[str]) -> Iterator[tuple[Op, str]]:
 def _common_length(words: list[str], others: list[str]) -> int:
     """Return how many words the two lists have in common at their start."""
     pairs = enumerate(zip(words, others, strict=False))
-    return next((index for index, (one, other) in pairs if one != other), min(len(words), len(others)))
+    return next(
+        (index for index, (one, other) in pairs if one != other),
+        min(len(words), len(others)),
+    )
 
 
 def _aligned(words: list[str], others: list[str]) -> list[tuple[Op, str]]:

@@ -58,7 +58,13 @@ class Part(NamedTuple):
 def decoded_parts(text: str) -> Iterator[Part]:
     """Yield what decodes to another plain text, kind by kind. Linear in the length of the text."""
     yield from _joined([(_plain(_from_base64(found.group())), found.span()) for found in _BASE64.finditer(text)])
-    hexed = ((bytes.fromhex(_BETWEEN_BYTES.sub("", found["digits"])), found.span()) for found in _HEX.finditer(text))
+    hexed = (
+        (
+            bytes.fromhex(_BETWEEN_BYTES.sub("", found["digits"])),
+            found.span(),
+        )
+        for found in _HEX.finditer(text)
+    )
     yield from _joined([(_plain(raw), span) for raw, span in hexed])
     yield from _joined(_unescaped(text))
     yield from _joined(_disguised(text))
@@ -68,8 +74,15 @@ def _joined(pieces: Iterable[tuple[str, tuple[int, int]]]) -> Iterator[Part]:
     """Yield the pieces that say something as one part."""
     told = [(piece, span) for piece, span in pieces if piece]
     if told:
-        begins = accumulate((len(piece) + 1 for piece, _ in told[:-1]), initial=0)
-        yield Part(" ".join(piece for piece, _ in told), tuple(begins), tuple(span for _, span in told))
+        begins = accumulate(
+            (len(piece) + 1 for piece, _ in told[:-1]),
+            initial=0,
+        )
+        yield Part(
+            " ".join(piece for piece, _ in told),
+            tuple(begins),
+            tuple(span for _, span in told),
+        )
 
 
 def _plain(raw: bytes | None) -> str:
@@ -96,7 +109,10 @@ def _unescaped(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
     escapes = [found.span() for found in _ESCAPES.finditer(text)]
     if escapes:
         start, end = max(escapes[0][0] - _AROUND, 0), min(escapes[-1][1] + _AROUND, len(text))
-        decoded = _BACKSLASH.sub(lambda found: chr(int(found[1] or found[2], 16)), text[start:end])
+        decoded = _BACKSLASH.sub(
+            lambda found: chr(int(found[1] or found[2], 16)),
+            text[start:end],
+        )
         yield html.unescape(unquote(decoded)), (start, end)
 
 

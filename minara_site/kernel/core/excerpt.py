@@ -49,7 +49,12 @@ def excerpt(segments: Sequence[Segment], *, limit: int = EXCERPT_CHARS) -> tuple
     return tuple(window(segments, start, start + limit, total))
 
 
-def window(segments: Sequence[Segment], start: int, end: int, total: int) -> Iterator[Segment]:
+def window(
+    segments: Sequence[Segment],
+    start: int,
+    end: int,
+    total: int,
+) -> Iterator[Segment]:
     """Yield the pieces between two offsets."""
     if start > 0:
         yield "…", False

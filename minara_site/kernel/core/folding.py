@@ -81,7 +81,10 @@ def fold(text: str) -> Folded:
     folded = "".join(parts)
     if len(folded) == len(parts) and "" not in parts:
         return Folded(folded)
-    return Folded(folded, tuple([index for index, part in enumerate(parts) for _ in part]))
+    return Folded(
+        folded,
+        tuple([index for index, part in enumerate(parts) for _ in part]),
+    )
 
 
 def _fold_char(char: str) -> str:

@@ -89,7 +89,14 @@ class Run:
 
 def find_hidden(text: str) -> list[HiddenChar]:
     """Return every hidden character in order. Line feed, carriage return and tab are not hidden."""
-    return [HiddenChar(hit.start(), hit.group(), HiddenKind(str(hit.lastgroup))) for hit in _HIDDEN.finditer(text)]
+    return [
+        HiddenChar(
+            hit.start(),
+            hit.group(),
+            HiddenKind(str(hit.lastgroup)),
+        )
+        for hit in _HIDDEN.finditer(text)
+    ]
 
 
 def find_unexpected(text: str) -> list[tuple[int, int]]:

@@ -112,7 +112,10 @@ class Scanner:
     def find_folded(self, folded: Folded) -> list[Hit]:
         """Return what is found in a text that is folded already, with places in the text as written."""
         found: dict[str, list[tuple[int, int]]] = defaultdict(list)
-        for pattern, start, end in [*self._find_phrases(folded.text), *self._find_shapes(folded.text)]:
+        for pattern, start, end in [
+            *self._find_phrases(folded.text),
+            *self._find_shapes(folded.text),
+        ]:
             found[pattern].append(folded.span(start, end))
         hits = [Hit(pattern, *span) for pattern, spans in found.items() for span in _merged(spans)[:MAX_HITS]]
         return sorted(hits, key=lambda hit: (hit.start, hit.end, hit.pattern))
@@ -132,8 +135,15 @@ class Scanner:
         if disguised or is_spaced or not self._single.isdisjoint(words):
             starts = [found.start() for found in _WORD.finditer(text)]
             ends = [start + len(word) for start, word in zip(starts, texts, strict=True)]
-            found = _Words([disguised.get(word, word) for word in texts] if disguised else texts, starts, ends)
-            yield from self._walk(self._taken_apart(found, text) if is_spaced or disguised else found, text)
+            found = _Words(
+                [disguised.get(word, word) for word in texts] if disguised else texts,
+                starts,
+                ends,
+            )
+            yield from self._walk(
+                self._taken_apart(found, text) if is_spaced or disguised else found,
+                text,
+            )
 
     def _disguised(self, words: Iterable[str]) -> dict[str, str]:
         """Return the words that are known with letters for digits, and long ones that may be several, as they read."""
@@ -162,25 +172,52 @@ class Scanner:
         self._add(apart, words, end, len(words.texts))
         return apart
 
-    def _add(self, apart: _Words, words: _Words, first: int, last: int) -> None:
+    def _add(
+        self,
+        apart: _Words,
+        words: _Words,
+        first: int,
+        last: int,
+    ) -> None:
         """Add these words; a long one as the known words in it."""
         for index in range(first, last):
             if _MIN_GLUED <= len(words.texts[index]) <= _MAX_GLUED:
                 self._add_known(apart, words, index, index + 1)
             else:
-                _append(apart, words.texts[index], words.starts[index], words.ends[index])
+                _append(
+                    apart,
+                    words.texts[index],
+                    words.starts[index],
+                    words.ends[index],
+                )
 
-    def _add_known(self, apart: _Words, words: _Words, first: int, last: int) -> None:
+    def _add_known(
+        self,
+        apart: _Words,
+        words: _Words,
+        first: int,
+        last: int,
+    ) -> None:
         """Add the known words in these, read as one; or these themselves if the known ones make up little of them."""
         text = "".join(words.texts[first:last])
         places = [at for index in range(first, last) for at in range(words.starts[index], words.ends[index])]
         known = [found.span() for found in self._glued.finditer(text)]
         if sum(end - start for start, end in known) > _COVERED * len(text):
             for start, end in known:
-                _append(apart, text[start:end], places[start], places[end - 1] + 1)
+                _append(
+                    apart,
+                    text[start:end],
+                    places[start],
+                    places[end - 1] + 1,
+                )
         else:
             for index in range(first, last):
-                _append(apart, words.texts[index], words.starts[index], words.ends[index])
+                _append(
+                    apart,
+                    words.texts[index],
+                    words.starts[index],
+                    words.ends[index],
+                )
 
     def _walk(self, words: _Words, text: str) -> Iterator[Hit]:
         """Yield the phrases that are complete. Of each beginning of a phrase the latest is kept: it reaches far."""
@@ -229,7 +266,10 @@ def _terms(lexicon: Mapping[str, Mapping[str, str]], patterns: Sequence[Pattern]
     found: _Terms = defaultdict(lambda: defaultdict(dict))
     for words, concepts in sorted(meanings.items()):
         # Later places first, so that one word does not fill two places of a phrase.
-        taken = sorted((step for concept in concepts for step in steps.get(concept, ())), reverse=True)
+        taken = sorted(
+            (step for concept in concepts for step in steps.get(concept, ())),
+            reverse=True,
+        )
         found[words[0]][len(words)][words] = _Term(tuple(taken), _NEGATION in concepts)
     return {first: dict(by_length) for first, by_length in found.items()}
 
@@ -243,7 +283,12 @@ def _steps(patterns: Sequence[Pattern]) -> dict[str, list[_Step]]:
             names = phrase.concepts.lstrip("!").split()
             for place, name in enumerate(names):
                 step = _Step(
-                    slot, place == 0, place == len(names) - 1, phrase.gap, phrase.concepts[0] == "!", pattern.id
+                    slot,
+                    place == 0,
+                    place == len(names) - 1,
+                    phrase.gap,
+                    phrase.concepts[0] == "!",
+                    pattern.id,
                 )
                 steps[name].append(step)
                 slot += 1

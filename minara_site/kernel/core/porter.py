@@ -15,9 +15,20 @@ STEP_2 = {
     "c": (("enci", "ence"), ("anci", "ance")),
     "e": (("izer", "ize"),),
     "g": (("logi", "log"),),
-    "l": (("bli", "ble"), ("alli", "al"), ("entli", "ent"), ("eli", "e"), ("ousli", "ous")),
+    "l": (
+        ("bli", "ble"),
+        ("alli", "al"),
+        ("entli", "ent"),
+        ("eli", "e"),
+        ("ousli", "ous"),
+    ),
     "o": (("ization", "ize"), ("ation", "ate"), ("ator", "ate")),
-    "s": (("alism", "al"), ("iveness", "ive"), ("fulness", "ful"), ("ousness", "ous")),
+    "s": (
+        ("alism", "al"),
+        ("iveness", "ive"),
+        ("fulness", "ful"),
+        ("ousness", "ous"),
+    ),
     "t": (("aliti", "al"), ("iviti", "ive"), ("biliti", "ble")),
 }
 STEP_3 = {

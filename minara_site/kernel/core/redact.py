@@ -85,10 +85,17 @@ def _redact(value: JsonValue, *, context: str, depth: int) -> JsonValue:
 
 def _redact_object(fields: dict[str, JsonValue], depth: int) -> JsonValue:
     """Redact by field name, and `{"name": "X-Api-Key", "value": …}` by the name that it holds."""
-    label = next((text for key in ("name", "key", "header") if isinstance(text := fields.get(key), str)), "")
+    label = next(
+        (text for key in ("name", "key", "header") if isinstance(text := fields.get(key), str)),
+        "",
+    )
     hides_value = kind_of_name(label) is NameKind.SECRET and _FLAG.fullmatch(label) is not None
     return {
-        redact_text(key): _redact_named("password" if hides_value and key.startswith("value") else key, item, depth)
+        redact_text(key): _redact_named(
+            "password" if hides_value and key.startswith("value") else key,
+            item,
+            depth,
+        )
         for key, item in fields.items()
     }
 
@@ -139,11 +146,17 @@ def _redact_text(text: str, context: str, wraps: int) -> str:
     text = _URL_PASSWORD.sub(rf"\1{REDACTED}", text)
     text = SERVICE_KEY.sub(REDACTED, text)
     text = _replaced(text, find_service_keys(text))
-    text = WALLET_IMPORT_KEY.sub(lambda hit: REDACTED if is_wallet_import_key(hit.group()) else hit.group(), text)
+    text = WALLET_IMPORT_KEY.sub(
+        lambda hit: REDACTED if is_wallet_import_key(hit.group()) else hit.group(),
+        text,
+    )
     keys = [hit for hit in BARE_KEY.finditer(text) if is_key_after(f"{context} {text[: hit.start()][-64:]}")]
     text = _replaced(text, [hit.span() for hit in keys])  # only the words before them tell them from a hash
     text = _replaced(text, find_phrases(text))
-    return _BASE64.sub(lambda hit: _without_wrapped_secret(hit.group(), context, wraps), text)
+    return _BASE64.sub(
+        lambda hit: _without_wrapped_secret(hit.group(), context, wraps),
+        text,
+    )
 
 
 def _replaced(text: str, spans: Iterable[tuple[int, int]]) -> str:
@@ -165,7 +178,11 @@ def find_named_values(text: str) -> list[tuple[int, int]]:
         kind = kind_of_name(name)
         if hit.start() < end or kind is NameKind.PLAIN or text.startswith(REDACTED, hit.end()):
             continue
-        start, stop = _value_span(text, hit.end(), whole_line=_WHOLE_LINE_NAME.search(name) is not None)
+        start, stop = _value_span(
+            text,
+            hit.end(),
+            whole_line=_WHOLE_LINE_NAME.search(name) is not None,
+        )
         if start < stop and is_secret_value(kind, text[start:stop]):
             spans.append((start, stop))
             end = stop

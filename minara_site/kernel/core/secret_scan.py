@@ -86,6 +86,9 @@ def _passwords(text: str) -> Iterator[Secret]:
 def _service_keys(text: str) -> Iterator[Secret]:
     for hit in SERVICE_KEY.finditer(text):
         if hit.group()[1:4] != "prv":
-            yield Secret(SecretKind.OWN_KEY if hit.group().startswith("mnr_") else SecretKind.SERVICE_KEY, *hit.span())
+            yield Secret(
+                SecretKind.OWN_KEY if hit.group().startswith("mnr_") else SecretKind.SERVICE_KEY,
+                *hit.span(),
+            )
     for start, end in (*find_service_keys(text), *find_header_values(text)):
         yield Secret(SecretKind.SERVICE_KEY, start, end)

@@ -44,7 +44,13 @@ def _phrases_of_run(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
     A stretch is tried only when neither has the length of a phrase: a wrong checksum has a right one inside by chance.
     """
-    words = [_Word(_INDEX[hit.group().lower()], *hit.span()) for hit in _LETTERS.finditer(text, start, end)]
+    words = [
+        _Word(
+            _INDEX[hit.group().lower()],
+            *hit.span(),
+        )
+        for hit in _LETTERS.finditer(text, start, end)
+    ]
     parts = [part for part in [words, *_parts_written_similarly(text, words)] if len(part) in SIZES]
     whole = [part for part in parts if is_seed_phrase([word.place for word in part])]
     found = whole[:1] if whole and whole[0] is words else whole

@@ -80,7 +80,11 @@ def _found(text: str) -> Iterator[tuple[int, int]]:
     for line in _LINE.finditer(text):
         if _MAY_HOLD_KEY.search(line.group()):
             for start in range(line.start(), line.end(), _PIECE - _OVERLAP):
-                yield from _found_in_piece(text, start, min(start + _PIECE, line.end()))
+                yield from _found_in_piece(
+                    text,
+                    start,
+                    min(start + _PIECE, line.end()),
+                )
 
 
 def _found_in_piece(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -97,13 +97,22 @@ def _cut(piece: re.Match[str]) -> Iterator[tuple[int, int, bool]]:
 def _fold(word: str) -> str:
     if word.isascii():
         return _fold_ascii(word)
-    plain = normalize("NFC", _DROPPED.sub("", normalize("NFKD", word.replace("\u2019", "'")))).casefold()
+    plain = normalize(
+        "NFC",
+        _DROPPED.sub("", normalize("NFKD", word.replace("\u2019", "'"))),
+    ).casefold()
     # FTS5's `unicode61` knows Unicode 6.1; Python keeps a table of 3.2, and what is not in it ends a word.
-    return _APOSTROPHE.sub("", "".join([char if ucd_3_2_0.category(char) != "Cn" else " " for char in plain]))
+    return _APOSTROPHE.sub(
+        "",
+        "".join([char if ucd_3_2_0.category(char) != "Cn" else " " for char in plain]),
+    )
 
 
 def _fold_ascii(text: str) -> str:
     folded = text.lower()
     if "," in folded:
-        folded = _ASCII_THOUSANDS.sub(lambda number: number.group().replace(",", ""), folded)
+        folded = _ASCII_THOUSANDS.sub(
+            lambda number: number.group().replace(",", ""),
+            folded,
+        )
     return _APOSTROPHE.sub("", folded) if "'" in folded else folded

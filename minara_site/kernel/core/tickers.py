@@ -120,13 +120,21 @@ def find_latin(text: str) -> Iterator[Mention]:
             continue
         symbol = written_pair(first, second) if second else None
         if symbol is not None:
-            yield Mention(match.start(), match.end(), Entity(EntityKind.TICKER, symbol))
+            yield Mention(
+                match.start(),
+                match.end(),
+                Entity(EntityKind.TICKER, symbol),
+            )
             continue
         for group in (2, 3) if second else (2,):
             start, end = match.span(group)
             word = match[group]
             if is_chain(text, start, end):
-                yield Mention(start, end, Entity(EntityKind.CHAIN, CHAIN_OF[word.lower()]))
+                yield Mention(
+                    start,
+                    end,
+                    Entity(EntityKind.CHAIN, CHAIN_OF[word.lower()]),
+                )
             symbol = ticker_symbol(word, is_tagged=bool(dollar))
             if symbol is not None:
                 yield Mention(start, end, Entity(EntityKind.TICKER, symbol))
@@ -135,7 +143,10 @@ def find_latin(text: str) -> Iterator[Mention]:
 def find_phrases(text: str) -> Iterator[Mention]:
     """Yield the assets whose name is more than a word, as in S&P 500."""
     for match in _PHRASE.finditer(text):
-        yield Mention(*match.span(), Entity(EntityKind.TICKER, TICKER_OF[match.group().lower()]))
+        yield Mention(
+            *match.span(),
+            Entity(EntityKind.TICKER, TICKER_OF[match.group().lower()]),
+        )
 
 
 def written_pair(first: str, second: str) -> str | None:
@@ -184,7 +195,10 @@ def normalise_address(word: str) -> str | None:
 def find_chinese(text: str) -> Iterator[Mention]:
     """Yield the assets, currency pairs and chains that are named in Chinese."""
     for match in _CHINESE_TICKER.finditer(text):
-        yield Mention(*match.span(), Entity(EntityKind.TICKER, TICKER_OF[match.group()]))
+        yield Mention(
+            *match.span(),
+            Entity(EntityKind.TICKER, TICKER_OF[match.group()]),
+        )
     for match in _CHINESE_PAIR.finditer(text):
         symbol = pair_symbol(CURRENCIES[match[1]], CURRENCIES[match[2]])
         if symbol is not None:

@@ -9,7 +9,13 @@ from typing import Any
 Text = Any
 """A text, or one that is translated when it is shown."""
 
-BUCKETS = ((0, "0"), (9, "1-9"), (99, "10-99"), (999, "100-999"), (9_999, "1k-9k"))
+BUCKETS = (
+    (0, "0"),
+    (9, "1-9"),
+    (99, "10-99"),
+    (999, "100-999"),
+    (9_999, "1k-9k"),
+)
 ABOVE = "10k+"
 
 REVIEW_WAITING = "review_waiting"  # the line that the side bar counts too
@@ -72,7 +78,10 @@ class Report:
 
     def count(self, name: str) -> int | None:
         """Return the count of a line, None when nobody could read it."""
-        return next((line.count for section in self.sections for line in section.lines if line.name == name), None)
+        return next(
+            (line.count for section in self.sections for line in section.lines if line.name == name),
+            None,
+        )
 
 
 def worst(states: Iterable[HealthState]) -> HealthState:
@@ -89,13 +98,22 @@ def bucket(count: int) -> str:
 def report_record(report: Report) -> dict[str, Any]:
     """Return a report for programs, with every count and name."""
     sections = [section_record(section, [line_record(line) for line in section.lines]) for section in report.sections]
-    return {"state": report.state, "anonymous": False, "at": report.at, "sections": sections}
+    return {
+        "state": report.state,
+        "anonymous": False,
+        "at": report.at,
+        "sections": sections,
+    }
 
 
 def anonymous_record(report: Report) -> dict[str, Any]:
     """Return a report that can be shared: buckets for counts; no names, keys, entities, paths or times."""
     sections = [
-        section_record(section, [anonymous_line(line) for line in section.lines]) for section in report.sections
+        section_record(
+            section,
+            [anonymous_line(line) for line in section.lines],
+        )
+        for section in report.sections
     ]
     return {"state": report.state, "anonymous": True, "sections": sections}
 

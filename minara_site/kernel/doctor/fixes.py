@@ -56,12 +56,21 @@ class FixAudit:
     def write(self) -> None:
         """Write the line unless it stands; call it in the transaction of a change."""
         if not self.is_written:
-            record_audit(now=self.now, actor=self.actor, tool_call=f"{TOOL_CALL}{self.name}", details={"run": self.run})
+            record_audit(
+                now=self.now,
+                actor=self.actor,
+                tool_call=f"{TOOL_CALL}{self.name}",
+                details={"run": self.run},
+            )
             self.is_written = True
 
     def find(self, *, since: datetime) -> None:
         """Look whether an earlier attempt of the same run, not before `since`, wrote the line."""
-        lines = AuditEntry.objects.filter(at__gte=since, tool_call=f"{TOOL_CALL}{self.name}", details__run=self.run)
+        lines = AuditEntry.objects.filter(
+            at__gte=since,
+            tool_call=f"{TOOL_CALL}{self.name}",
+            details__run=self.run,
+        )
         self.is_written = lines.exists()
 
     def close(self) -> None:

@@ -46,8 +46,22 @@ class ReportSection:
     load: Callable[[ReportScope], Section]
 
 
-def line_of(name: str, label: Text, count: RowCount, *, watched: bool = False, hint: Text = "") -> Line:
+def line_of(
+    name: str,
+    label: Text,
+    count: RowCount,
+    *,
+    watched: bool = False,
+    hint: Text = "",
+) -> Line:
     """Return the line of a count; a `watched` one should be 0."""
     is_noted = watched and count.number > 0
     state = HealthState.WATCH if is_noted else HealthState.OK
-    return Line(name, label, count.number, state=state, hint=hint if is_noted else "", is_exact=count.is_exact)
+    return Line(
+        name,
+        label,
+        count.number,
+        state=state,
+        hint=hint if is_noted else "",
+        is_exact=count.is_exact,
+    )

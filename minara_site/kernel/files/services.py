@@ -18,13 +18,21 @@ MIB = PART_BYTES = 1024 * 1024
 
 
 def store_file(
-    chunks: Iterable[bytes], *, now: datetime, expires_at: datetime, max_bytes: int | None = None
+    chunks: Iterable[bytes],
+    *,
+    now: datetime,
+    expires_at: datetime,
+    max_bytes: int | None = None,
 ) -> StoredFile:
     """Store a file until it expires. Call it outside a transaction.
 
     Raises Invalid when it is empty or too large; then nothing stays.
     """
-    file = StoredFile.objects.create(name=secrets.token_hex(16), created_at=now, expires_at=expires_at)
+    file = StoredFile.objects.create(
+        name=secrets.token_hex(16),
+        created_at=now,
+        expires_at=expires_at,
+    )
     try:
         write_parts(file, chunks, max_bytes=max_bytes)
     except BaseException:
@@ -33,7 +41,12 @@ def store_file(
     return file
 
 
-def write_parts(file: StoredFile, chunks: Iterable[bytes], *, max_bytes: int | None) -> None:
+def write_parts(
+    file: StoredFile,
+    chunks: Iterable[bytes],
+    *,
+    max_bytes: int | None,
+) -> None:
     """Write the parts of a new file, and last that it is whole."""
     digest = hashlib.sha256()
     for number, part in enumerate(parts_of(chunks)):

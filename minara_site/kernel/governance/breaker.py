@@ -33,7 +33,12 @@ class CircuitOpen(Unavailable):
     code = "circuit_open"
 
 
-def require_closed(name: str, *, now: datetime, probe_seconds: float = PROBE_SECONDS) -> bool:
+def require_closed(
+    name: str,
+    *,
+    now: datetime,
+    probe_seconds: float = PROBE_SECONDS,
+) -> bool:
     """Let a call through and say whether it is the probe, or raise CircuitOpen. One read while nothing fails.
 
     Once its time is over it lets one caller of all processes through, as the probe. That one says how it went by
@@ -63,7 +68,10 @@ def is_failing(name: str) -> bool:
 def take_probe(name: str, *, now: datetime, seconds: float) -> bool:
     """Become the one call that tries; False says that another is."""
     latest = now + LONGEST_WAIT
-    due = CircuitBreaker.objects.filter(Q(open_until__lte=now) | Q(open_until__gt=latest), pk=name)
+    due = CircuitBreaker.objects.filter(
+        Q(open_until__lte=now) | Q(open_until__gt=latest),
+        pk=name,
+    )
     free = due.filter(Q(probe_until__isnull=True) | Q(probe_until__lte=now) | Q(probe_until__gt=latest))
     return free.update(probe_until=now + timedelta(seconds=seconds)) == 1
 
@@ -87,7 +95,13 @@ def record_failure(name: str, *, error: str, now: datetime) -> None:
             row.opened_at = now
         row.save()
     if after.trips > before.trips:
-        log.error("circuit_opened", breaker=name, error=error[:80], failures=after.failures, trips=after.trips)
+        log.error(
+            "circuit_opened",
+            breaker=name,
+            error=error[:80],
+            failures=after.failures,
+            trips=after.trips,
+        )
 
 
 def record_success(name: str, *, now: datetime) -> None:
@@ -111,5 +125,11 @@ def reset(name: str, *, reason: str, actor: str, now: datetime) -> None:
         opened = CircuitBreaker.objects.filter(pk=name, open_until__isnull=False)
         if not opened.update(**CLOSED):
             raise Conflict(_("This breaker is closed already."), code="closed")
-        record_audit(now=now, actor=actor, tool_call="breaker_reset", reasoning=reason, details={"breaker": name})
+        record_audit(
+            now=now,
+            actor=actor,
+            tool_call="breaker_reset",
+            reasoning=reason,
+            details={"breaker": name},
+        )
     log.info("circuit_reset", breaker=name)

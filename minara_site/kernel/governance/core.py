@@ -73,7 +73,11 @@ class Circuit:
         failures = self.failures + 1
         if self.open_until is None and failures < FAILURES_TO_TRIP:
             return Circuit(failures=failures)
-        return Circuit(failures=failures, trips=self.trips + 1, open_until=now + wait_after(self.trips + 1))
+        return Circuit(
+            failures=failures,
+            trips=self.trips + 1,
+            open_until=now + wait_after(self.trips + 1),
+        )
 
 
 def wait_after(trips: int) -> timedelta:

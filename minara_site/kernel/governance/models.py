@@ -26,8 +26,14 @@ class CapabilitySwitch(models.Model):
     class Meta:
         db_table = "capability_switches"
         constraints: ClassVar = [
-            models.CheckConstraint(condition=Range(Length("capability"), NAME_CHARS), name="capability_name_length"),
-            models.CheckConstraint(condition=Q(mode__in=list(Mode)), name="capability_mode_known"),
+            models.CheckConstraint(
+                condition=Range(Length("capability"), NAME_CHARS),
+                name="capability_name_length",
+            ),
+            models.CheckConstraint(
+                condition=Q(mode__in=list(Mode)),
+                name="capability_mode_known",
+            ),
         ]
 
 
@@ -75,7 +81,8 @@ class ShadowDecision(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["capability", "subject"], name="one_shadow_decision"),
             models.CheckConstraint(
-                condition=Range(Length("capability"), NAME_CHARS), name="shadow_capability_name_length"
+                condition=Range(Length("capability"), NAME_CHARS),
+                name="shadow_capability_name_length",
             ),
         ]
         indexes: ClassVar = [models.Index(fields=["-at", "-id"], name="shadow_decisions_newest")]

@@ -32,7 +32,11 @@ def list_statuses() -> list[CapabilityStatus]:
     switches = CapabilitySwitch.objects.in_bulk()
     found = [(capability, switches.get(name)) for name, capability in load_capabilities().items()]
     return [
-        CapabilityStatus(each, mode_from(row.mode if row else None, has_shadow=each.has_shadow), row)
+        CapabilityStatus(
+            each,
+            mode_from(row.mode if row else None, has_shadow=each.has_shadow),
+            row,
+        )
         for each, row in found
     ]
 

@@ -21,7 +21,14 @@ MAX_REASON_CHARS = 200
 log = structlog.get_logger(__name__)
 
 
-def switch(*, capability: Capability, mode: Mode, reason: str, actor: str, now: datetime) -> CapabilitySwitch:
+def switch(
+    *,
+    capability: Capability,
+    mode: Mode,
+    reason: str,
+    actor: str,
+    now: datetime,
+) -> CapabilitySwitch:
     """Set how a capability stands. Raises Invalid without a reason, and for a shadow that it does not have.
 
     Raises LookupError for one that no app declares.
@@ -33,10 +40,25 @@ def switch(*, capability: Capability, mode: Mode, reason: str, actor: str, now: 
     reason = checked_reason(reason)
     with transaction.atomic():
         before = mode_of(capability)
-        fields = {"mode": mode, "reason": reason, "actor": actor, "changed_at": now}
+        fields = {
+            "mode": mode,
+            "reason": reason,
+            "actor": actor,
+            "changed_at": now,
+        }
         row, _is_new = CapabilitySwitch.objects.update_or_create(capability=capability.name, defaults=fields)
-        details = {"capability": capability.name, "before": before.value, "after": mode.value}
-        record_audit(now=now, actor=actor, tool_call="capability_switched", reasoning=reason, details=details)
+        details = {
+            "capability": capability.name,
+            "before": before.value,
+            "after": mode.value,
+        }
+        record_audit(
+            now=now,
+            actor=actor,
+            tool_call="capability_switched",
+            reasoning=reason,
+            details=details,
+        )
     log.info("capability_switched", capability=capability.name, mode=mode.value)
     return row
 

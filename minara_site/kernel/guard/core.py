@@ -93,7 +93,8 @@ class RuleSet:
     def judge(self, text: str, *, most: int = MAX_FINDINGS) -> Verdict:
         """Return the verdict on a text, with so many findings of each rule. Linear in its length."""
         found = sorted(
-            set(self._findings(text, 0, most)), key=lambda finding: (finding.start, finding.end, finding.rule)
+            set(self._findings(text, 0, most)),
+            key=lambda finding: (finding.start, finding.end, finding.rule),
         )
         return Verdict(tuple(found), self.version)
 
@@ -105,16 +106,33 @@ class RuleSet:
             if rule_id in self._by_id and counts[rule_id] <= most:
                 yield Finding(rule_id, self._by_id[rule_id].reason, start, end)
 
-    def _spans(self, text: str, depth: int, most: int) -> Iterator[tuple[str, int, int]]:
+    def _spans(
+        self,
+        text: str,
+        depth: int,
+        most: int,
+    ) -> Iterator[tuple[str, int, int]]:
         """Yield rule, start and end of everything that is found, also by rules outside this set."""
         yield from ((HIDDEN, start, end) for start, end in find_unexpected(text))
         yield from ((FENCE, start, end) for start, end in find_fence_marks(text))
         yield from self._scanner.find_folded(fold(text))
-        yield from ((secret.kind.value, secret.start, secret.end) for secret in find_secrets(text))
+        yield from (
+            (
+                secret.kind.value,
+                secret.start,
+                secret.end,
+            )
+            for secret in find_secrets(text)
+        )
         if depth < _MAX_DEPTH:
             yield from self._encoded(text, depth, most)
 
-    def _encoded(self, text: str, depth: int, most: int) -> Iterator[tuple[str, int, int]]:
+    def _encoded(
+        self,
+        text: str,
+        depth: int,
+        most: int,
+    ) -> Iterator[tuple[str, int, int]]:
         """Yield the parts in which something is found once they are decoded."""
         for part in decoded_parts(text):
             for finding in self._findings(part.text, depth + 1, most):
@@ -132,7 +150,12 @@ def _described(descriptions: Mapping[str, str]) -> Iterator[Rule]:
     """Yield the rules of injection with their patterns; each pattern is described, each description has a pattern."""
     patterns = {pattern.id: pattern for pattern in PATTERNS}
     for rule_id in descriptions:
-        yield Rule(rule_id, descriptions[rule_id], Reason.INJECTION, patterns[rule_id])
+        yield Rule(
+            rule_id,
+            descriptions[rule_id],
+            Reason.INJECTION,
+            patterns[rule_id],
+        )
 
 
 RULES = RuleSet(
@@ -167,7 +190,9 @@ RULES = RuleSet(
             Reason.INJECTION,
         ),
         Rule(
-            FENCE, gettext_noop("Looks like one of the tags that are around memories in the prompt."), Reason.INJECTION
+            FENCE,
+            gettext_noop("Looks like one of the tags that are around memories in the prompt."),
+            Reason.INJECTION,
         ),
         Rule(HIDDEN, gettext_noop("Holds characters that a person cannot see and a model can read."), Reason.HIDDEN),
         Rule(

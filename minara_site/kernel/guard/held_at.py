@@ -45,7 +45,12 @@ class HeldAtKind(StoredKind):
     def load_texts(self, holds: Mapping[int, Hold]) -> dict[int, HeldText]:
         rows = self.model.objects.filter(pk__in=holds)
         return {
-            row.pk: HeldText(row.guarded_text, self.title_of(row), self.on_discard(), url=self.url_of(row))
+            row.pk: HeldText(
+                row.guarded_text,
+                self.title_of(row),
+                self.on_discard(),
+                url=self.url_of(row),
+            )
             for row in rows
         }
 
@@ -65,16 +70,35 @@ class HeldAtKind(StoredKind):
         rows = self.model.objects.filter(pk__in=ids).order_by("pk").select_for_update(of=("self",))
         return {row.pk: row for row in rows}
 
-    def release(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, now: datetime) -> None:
+    def release(
+        self,
+        holds: Mapping[int, Hold],
+        rows: Mapping[int, Any],
+        *,
+        now: datetime,
+    ) -> None:
         self.model.objects.filter(pk__in=rows.keys() & holds.keys()).update(held_at=None)
         self.accept([rows[pk] for pk in holds if pk in rows], now=now)
 
     def discard(
-        self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, reason: str, now: datetime
+        self,
+        holds: Mapping[int, Hold],
+        rows: Mapping[int, Any],
+        *,
+        actor: str,
+        reason: str,
+        now: datetime,
     ) -> None:
         """Leave them held, for nobody to read."""
 
-    def hold_again(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, now: datetime) -> None:
+    def hold_again(
+        self,
+        holds: Mapping[int, Hold],
+        rows: Mapping[int, Any],
+        *,
+        actor: str,
+        now: datetime,
+    ) -> None:
         for pk, hold in holds.items():
             self.check_unchanged(hold, rows[pk].guarded_text if pk in rows else None)
         for held_at, ids in ids_by_held_at(holds).items():
@@ -89,10 +113,19 @@ class HeldAtKind(StoredKind):
         delete_holds(kind=self.name, object_ids=ids)
         return len(ids)
 
-    def rescan(self, ids: Collection[int], *, now: datetime, actor: str) -> tuple[int, int]:
+    def rescan(
+        self,
+        ids: Collection[int],
+        *,
+        now: datetime,
+        actor: str,
+    ) -> tuple[int, int]:
         """Judge rows; one that is held already waits on for a person."""
         rows = self.lock(ids)
-        verdicts = judge_stored(self.name, {pk: row.guarded_text for pk, row in rows.items() if row.held_at is None})
+        verdicts = judge_stored(
+            self.name,
+            {pk: row.guarded_text for pk, row in rows.items() if row.held_at is None},
+        )
         refused = [pk for pk, verdict in verdicts.items() if verdict.is_held]
         stored = self.model.objects.filter(pk__in=rows)
         stored.update(rules_version=guard.RULES.version)
@@ -100,6 +133,12 @@ class HeldAtKind(StoredKind):
         for pk in refused:
             hold_row(self.name, rows[pk], verdicts[pk], now=now)
             owner_id, act = rows[pk].owner_id, f"{self.name}_held"
-            record_audit(now=now, actor=actor, tool_call=act, owner_id=owner_id, details={"id": pk})
+            record_audit(
+                now=now,
+                actor=actor,
+                tool_call=act,
+                owner_id=owner_id,
+                details={"id": pk},
+            )
             self.publish_changes(owner_id, [pk])
         return len(rows), len(refused)

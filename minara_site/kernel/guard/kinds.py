@@ -100,20 +100,43 @@ class StoredKind(ABC):
         """Lock the rows in the order in which every writer locks, and return them by id."""
 
     @abstractmethod
-    def release(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, now: datetime) -> None:
+    def release(
+        self,
+        holds: Mapping[int, Hold],
+        rows: Mapping[int, Any],
+        *,
+        now: datetime,
+    ) -> None:
         """Let the texts be read, as their writer wrote them. The rows are locked, their holds decided."""
 
     @abstractmethod
     def discard(
-        self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, reason: str, now: datetime
+        self,
+        holds: Mapping[int, Hold],
+        rows: Mapping[int, Any],
+        *,
+        actor: str,
+        reason: str,
+        now: datetime,
     ) -> None:
         """Refuse the texts. The rows are locked, their holds decided."""
 
-    def publish_changes(self, owner_id: int, ids: Sequence[int]) -> None:  # noqa: B027 - a kind may have no listener
+    def publish_changes(  # noqa: B027 - a kind may have no listener
+        self,
+        owner_id: int,
+        ids: Sequence[int],
+    ) -> None:
         """Tell who listens, after commit, that rows of an owner changed."""
 
     @abstractmethod
-    def hold_again(self, holds: Mapping[int, Hold], rows: Mapping[int, Any], *, actor: str, now: datetime) -> None:
+    def hold_again(
+        self,
+        holds: Mapping[int, Hold],
+        rows: Mapping[int, Any],
+        *,
+        actor: str,
+        now: datetime,
+    ) -> None:
         """Undo a release or a discard, as `holds` say which: the texts are held as they were, and no agent reads them.
 
         The rows are locked. Raises Conflict (`refuse_again`) when one is not what was decided on any more.
@@ -128,14 +151,23 @@ class StoredKind(ABC):
 
     def refuse_again(self, hold: Hold, why: Label) -> NoReturn:
         """Raise the Conflict that says why a text is not held again."""
-        raise Conflict(str(why) % {"title": self.title(hold.object_id)}, code="changed")
+        raise Conflict(
+            str(why) % {"title": self.title(hold.object_id)},
+            code="changed",
+        )
 
     def purge_discarded(self, *, cutoff: datetime) -> int:
         """Remove what was kept of texts that were discarded by then; return how many. Needs a transaction."""
         return 0
 
     @abstractmethod
-    def rescan(self, ids: Collection[int], *, now: datetime, actor: str) -> tuple[int, int]:
+    def rescan(
+        self,
+        ids: Collection[int],
+        *,
+        now: datetime,
+        actor: str,
+    ) -> tuple[int, int]:
         """Judge these rows by today's rules and hold what they refuse; return how many were judged and held.
 
         In the caller's transaction, with the entries of the audit log. Of the kinds of one table one is asked, for all.

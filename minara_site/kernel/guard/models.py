@@ -54,7 +54,12 @@ class Hold(models.Model):
     decided_by = models.CharField(max_length=80, blank=True)
     note = models.CharField(max_length=200, blank=True)
     undone_at = models.DateTimeField(null=True)
-    undone_by = models.CharField(max_length=80, blank=True, default="", db_default="")
+    undone_by = models.CharField(
+        max_length=80,
+        blank=True,
+        default="",
+        db_default="",
+    )
 
     objects: ClassVar[Any] = HoldQuerySet.as_manager()
 
@@ -62,24 +67,36 @@ class Hold(models.Model):
         db_table = "holds"
         constraints: ClassVar = [
             models.UniqueConstraint(
-                fields=["kind", "object_id"], condition=Q(decision__isnull=True), name="one_open_hold_per_text"
+                fields=["kind", "object_id"],
+                condition=Q(decision__isnull=True),
+                name="one_open_hold_per_text",
             ),
-            models.CheckConstraint(condition=Q(reason__in=list(Reason)), name="hold_reason_known"),
             models.CheckConstraint(
-                condition=Q(decision__isnull=True) | Q(decision__in=list(Decision)), name="hold_decision_known"
+                condition=Q(reason__in=list(Reason)),
+                name="hold_reason_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(decision__isnull=True) | Q(decision__in=list(Decision)),
+                name="hold_decision_known",
             ),
         ]
         indexes: ClassVar = [
             models.Index(
-                fields=["owner", "-held_at", "-id"], condition=Q(decision__isnull=True), name="holds_owner_open"
+                fields=["owner", "-held_at", "-id"],
+                condition=Q(decision__isnull=True),
+                name="holds_owner_open",
             ),
             models.Index(fields=["-held_at", "-id"], condition=Q(decision__isnull=True), name="holds_open"),
             models.Index(
-                fields=["owner", "decision", "-decided_at", "-id"], condition=COUNTS, name="holds_owner_decided"
+                fields=["owner", "decision", "-decided_at", "-id"],
+                condition=COUNTS,
+                name="holds_owner_decided",
             ),
             models.Index(fields=["decision", "-decided_at", "-id"], condition=COUNTS, name="holds_decided"),
             models.Index(
-                fields=["decided_by", "decided_at"], condition=Q(decision__isnull=False), name="holds_of_decider"
+                fields=["decided_by", "decided_at"],
+                condition=Q(decision__isnull=False),
+                name="holds_of_decider",
             ),
             models.Index(fields=["kind", "object_id"], name="holds_of_text"),
             models.Index(fields=["held_at", "rule"], name="holds_by_rule"),

@@ -24,11 +24,24 @@ class GuardPreview:
     token: str
 
 
-def preview_text(text: str, *, kind: str, object_id: int | None = None) -> GuardPreview | None:
+def preview_text(
+    text: str,
+    *,
+    kind: str,
+    object_id: int | None = None,
+) -> GuardPreview | None:
     """Return why the guard would hold this text, None when it accepts it; `object_id` is a row that exists already."""
     verdict = guard.judge(text) if object_id is None else judge_stored(kind, {object_id: text})[object_id]
     if not verdict.is_held:
         return None
-    marked = cut(text, [(found.start, found.end) for found in verdict.findings])
+    marked = cut(
+        text,
+        [(found.start, found.end) for found in verdict.findings],
+    )
     sentence, rules = SENTENCES[verdict.findings[0].reason], name_rules(verdict.findings)
-    return GuardPreview(sentence, rules, excerpt(marked, limit=EXCERPT_CHARS), content_digest(text))
+    return GuardPreview(
+        sentence,
+        rules,
+        excerpt(marked, limit=EXCERPT_CHARS),
+        content_digest(text),
+    )

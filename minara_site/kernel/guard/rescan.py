@@ -19,15 +19,27 @@ SLICE = 200
 MAX_PER_RUN = 20_000
 
 
-def rescan(*, now: datetime, claim: Claim | None = None, limit: int = MAX_PER_RUN) -> dict[str, int]:
+def rescan(
+    *,
+    now: datetime,
+    claim: Claim | None = None,
+    limit: int = MAX_PER_RUN,
+) -> dict[str, int]:
     """Judge at most this many texts again and hold what today's rules refuse; return how many of each."""
     judged = held = 0
     kinds = guarded_tables()
-    total = min(limit, sum(count_stale(kind.model.objects.all()) for kind in kinds))
+    total = min(
+        limit,
+        sum(count_stale(kind.model.objects.all()) for kind in kinds),
+    )
     for kind in kinds:
         while judged < limit:
             with transaction.atomic():
-                seen, refused = kind.rescan(next_slice(kind.model.objects.all()), now=now, actor=ACTOR)
+                seen, refused = kind.rescan(
+                    next_slice(kind.model.objects.all()),
+                    now=now,
+                    actor=ACTOR,
+                )
             judged, held = judged + seen, held + refused
             if not seen:
                 break

@@ -41,7 +41,11 @@ def judge_stored(kind: str, texts: Mapping[int, str]) -> dict[int, Verdict]:
     return verdicts
 
 
-def find_refused(kind: str, rows: Iterable[Any], text: Callable[[Any], str] = attrgetter("guarded_text")) -> set[int]:
+def find_refused(
+    kind: str,
+    rows: Iterable[Any],
+    text: Callable[[Any], str] = attrgetter("guarded_text"),
+) -> set[int]:
     """Return the ids of rows that today's rules refuse; no query while all verdicts are by those rules (P-04)."""
     stale = {row.pk: text(row) for row in rows if row.rules_version != core.RULES.version}
     return {object_id for object_id, verdict in judge_stored(kind, stale).items() if verdict.is_held}
@@ -90,7 +94,12 @@ def hold_record(hold: Hold) -> dict[str, Any]:
     note = _("Stored, but no prompt and no tool reads it until an operator releases it; they may discard it.")
     if stored_kinds()[hold.kind].release_act == OWNER_ACT:
         note = _("Stored, but no prompt and no tool reads it until its owner lets it in on its page.")
-    return {"reason": hold.reason, "span": [first["start"], first["end"]], "rule": hold.rule, "note": note}
+    return {
+        "reason": hold.reason,
+        "span": [first["start"], first["end"]],
+        "rule": hold.rule,
+        "note": note,
+    }
 
 
 def find_held(kind: str, row: Any) -> dict[str, Any] | None:

@@ -42,11 +42,31 @@ KEPT_FIELDS = (
 
 
 def place_hold(
-    *, kind: str, object_id: int, owner_id: int, text: str, verdict: Verdict, actor: str, now: datetime
+    *,
+    kind: str,
+    object_id: int,
+    owner_id: int,
+    text: str,
+    verdict: Verdict,
+    actor: str,
+    now: datetime,
 ) -> Hold:
     """Hold a text that was refused; a hold that waits for the same row is replaced. Needs a transaction."""
-    lift_holds(kind=kind, object_ids=[object_id], actor=actor, now=now)
-    hold = new_hold(kind=kind, object_id=object_id, owner_id=owner_id, text=text, verdict=verdict, actor=actor, now=now)
+    lift_holds(
+        kind=kind,
+        object_ids=[object_id],
+        actor=actor,
+        now=now,
+    )
+    hold = new_hold(
+        kind=kind,
+        object_id=object_id,
+        owner_id=owner_id,
+        text=text,
+        verdict=verdict,
+        actor=actor,
+        now=now,
+    )
     hold.save(force_insert=True)
     return hold
 
@@ -57,7 +77,14 @@ def place_holds(holds: Sequence[Hold]) -> None:
 
 
 def new_hold(
-    *, kind: str, object_id: int, owner_id: int, text: str, verdict: Verdict, actor: str, now: datetime
+    *,
+    kind: str,
+    object_id: int,
+    owner_id: int,
+    text: str,
+    verdict: Verdict,
+    actor: str,
+    now: datetime,
 ) -> Hold:
     """Return the unsaved hold of a text that was refused."""
     first = verdict.findings[0]
@@ -87,20 +114,37 @@ def kept_findings(verdict: Verdict) -> list[Finding]:
 
 
 def lift_holds(
-    *, kind: str, object_ids: Collection[int], actor: str, now: datetime, decision: Decision = Decision.REPLACED
+    *,
+    kind: str,
+    object_ids: Collection[int],
+    actor: str,
+    now: datetime,
+    decision: Decision = Decision.REPLACED,
 ) -> int:
     """Close what waits for these rows because a later act overtook it; return how many holds that were."""
     waiting = Hold.objects.open().filter(kind=kind, object_id__in=object_ids)
     return int(waiting.update(decision=decision, decided_at=now, decided_by=actor))
 
 
-def settle_holds(holds: Sequence[Hold], *, decision: Decision, actor: str, now: datetime, note: str = "") -> None:
+def settle_holds(
+    holds: Sequence[Hold],
+    *,
+    decision: Decision,
+    actor: str,
+    now: datetime,
+    note: str = "",
+) -> None:
     """Record what a person decided, all or nothing. Needs a transaction.
 
     Raises Conflict when one was decided before: of two at once, one wins. Lock the rows that the holds are about
     first, because writers lock in this order.
     """
-    decided = {"decision": decision, "decided_at": now, "decided_by": actor, "note": note[:MAX_NOTE_CHARS]}
+    decided = {
+        "decision": decision,
+        "decided_at": now,
+        "decided_by": actor,
+        "note": note[:MAX_NOTE_CHARS],
+    }
     if Hold.objects.open().filter(pk__in=[hold.pk for hold in holds]).update(**decided) != len(holds):
         raise Conflict(_("This was decided meanwhile; look at the queue again."), code="decided")
     for hold in holds:

@@ -17,18 +17,31 @@ KEPT_FOR = timedelta(hours=24)
 LARGEST_ANSWER = 256 * 1024
 
 
-def claim_call(*, caller: str, key: str, request_sha256: str, now: datetime) -> tuple[IdempotentCall, bool]:
+def claim_call(
+    *,
+    caller: str,
+    key: str,
+    request_sha256: str,
+    now: datetime,
+) -> tuple[IdempotentCall, bool]:
     """Return the call of this key and whether it is new; one that goes on elsewhere is waited for.
 
     Raises Invalid when the key stands for another request, Conflict when its answer was too large to keep.
     """
-    IdempotentCall.objects.filter(caller=caller, key=key, created_at__lte=now - KEPT_FOR).delete()
+    IdempotentCall.objects.filter(
+        caller=caller,
+        key=key,
+        created_at__lte=now - KEPT_FOR,
+    ).delete()
     call, is_new = IdempotentCall.objects.get_or_create(
-        caller=caller, key=key, defaults={"request_sha256": request_sha256, "created_at": now}
+        caller=caller,
+        key=key,
+        defaults={"request_sha256": request_sha256, "created_at": now},
     )
     if call.request_sha256 != request_sha256:
         raise Invalid(
-            _("This Idempotency-Key was used for another request. Send a new key."), code="idempotency_mismatch"
+            _("This Idempotency-Key was used for another request. Send a new key."),
+            code="idempotency_mismatch",
         )
     if not is_new and not call.body:
         detail = _(
@@ -38,7 +51,13 @@ def claim_call(*, caller: str, key: str, request_sha256: str, now: datetime) -> 
     return call, is_new
 
 
-def keep_answer(call: IdempotentCall, *, status: int, headers: Mapping[str, str], body: bytes) -> None:
+def keep_answer(
+    call: IdempotentCall,
+    *,
+    status: int,
+    headers: Mapping[str, str],
+    body: bytes,
+) -> None:
     """Store the answer that every repetition gets; one that is too large leaves only that the call was made."""
     call.status, call.headers = status, dict(headers)
     call.body = body if len(body) <= LARGEST_ANSWER else b""

@@ -13,7 +13,13 @@ from minara_site.kernel.db import fetch_row
 from minara_site.kernel.jobs.models import BusyMark
 
 
-def mark_busy(holder: str, *, activity: str, seconds: float, now: datetime) -> None:
+def mark_busy(
+    holder: str,
+    *,
+    activity: str,
+    seconds: float,
+    now: datetime,
+) -> None:
     """Begin an activity, or begin it anew; it counts until `clear_busy` or for this many seconds."""
     BusyMark.objects.update_or_create(
         holder=holder,
@@ -41,6 +47,9 @@ def get_idle_seconds(*, now: datetime) -> float:
     """Return for how long nothing has gone on: 0 while something does, infinity when nothing was seen."""
     if count_in_flight(now=now):
         return 0.0
-    ends = BusyMark.objects.aggregate(ended=Max("ended_at"), expired=Max("expires_at", filter=Q(ended_at=None)))
+    ends = BusyMark.objects.aggregate(
+        ended=Max("ended_at"),
+        expired=Max("expires_at", filter=Q(ended_at=None)),
+    )
     known = [end for end in ends.values() if end is not None]
     return max((now - max(known)).total_seconds(), 0.0) if known else math.inf

@@ -27,7 +27,13 @@ MAX_CLOCK_ERROR = timedelta(minutes=5)
 log = structlog.get_logger(__name__)
 
 
-def acquire_lease(name: str, *, holder: str, seconds: float, now: datetime) -> bool:
+def acquire_lease(
+    name: str,
+    *,
+    holder: str,
+    seconds: float,
+    now: datetime,
+) -> bool:
     """Take the lease if it is free, over or a dead process's; say whether it is now this holder's.
 
     One that ends too late was taken before the clock went back, or by one that is wrong: it is over.
@@ -55,7 +61,13 @@ def is_dead(holder: str) -> bool:
     return is_gone(holder.partition("/")[0])
 
 
-def renew_lease(name: str, *, holder: str, seconds: float, now: datetime) -> bool:
+def renew_lease(
+    name: str,
+    *,
+    holder: str,
+    seconds: float,
+    now: datetime,
+) -> bool:
     """Extend the holder's lease; False says that it was lost."""
     held = Lease.objects.filter(name=name, holder=holder)
     return held.update(expires_at=now + timedelta(seconds=seconds)) == 1
@@ -105,7 +117,12 @@ class KeptLease:
 
 
 @contextmanager
-def kept_lease(name: str, *, seconds: float, now: datetime) -> Iterator[KeptLease | None]:
+def kept_lease(
+    name: str,
+    *,
+    seconds: float,
+    now: datetime,
+) -> Iterator[KeptLease | None]:
     """Hold the lease during the block however long it takes; None says that somebody else has it."""
     lease = find_lease(name, now=now)
     if lease and lease.expires_at <= now + timedelta(seconds=seconds) + MAX_CLOCK_ERROR:
@@ -127,7 +144,12 @@ def renewed(renew: Callable[[], bool], *, every: float) -> Iterator[threading.Ev
     Yields what is set once it said no.
     """
     done, lost = threading.Event(), threading.Event()
-    thread = threading.Thread(target=renew_until, args=(renew, every, done, lost), name="lease", daemon=True)
+    thread = threading.Thread(
+        target=renew_until,
+        args=(renew, every, done, lost),
+        name="lease",
+        daemon=True,
+    )
     thread.start()
     try:
         yield lost
@@ -136,7 +158,12 @@ def renewed(renew: Callable[[], bool], *, every: float) -> Iterator[threading.Ev
         thread.join(timeout=1)
 
 
-def renew_until(renew: Callable[[], bool], every: float, done: threading.Event, lost: threading.Event) -> None:
+def renew_until(
+    renew: Callable[[], bool],
+    every: float,
+    done: threading.Event,
+    lost: threading.Event,
+) -> None:
     """Renew until it is done or lost; a database that does not answer is asked again the next time."""
     while not done.wait(every):
         try:

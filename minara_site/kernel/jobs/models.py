@@ -51,15 +51,28 @@ class JobRun(models.Model):
     class Meta:
         db_table = "job_runs"
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=["job", "slot"], condition=Q(slot__isnull=False), name="one_run_per_slot"),
-            models.UniqueConstraint(fields=["job"], condition=Q(not_before__isnull=False), name="one_run_to_come"),
-            models.CheckConstraint(condition=Q(state__in=list(RunState)), name="job_run_state_known"),
+            models.UniqueConstraint(
+                fields=["job", "slot"],
+                condition=Q(slot__isnull=False),
+                name="one_run_per_slot",
+            ),
+            models.UniqueConstraint(
+                fields=["job"],
+                condition=Q(not_before__isnull=False),
+                name="one_run_to_come",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=list(RunState)),
+                name="job_run_state_known",
+            ),
         ]
         indexes: ClassVar = [
             models.Index(fields=["-created_at", "-id"], name="job_runs_newest"),
             models.Index(fields=["job", "-created_at"], name="job_runs_by_job"),
             models.Index(
-                fields=["created_at", "id"], condition=Q(state__in=["queued", "running"]), name="job_runs_unfinished"
+                fields=["created_at", "id"],
+                condition=Q(state__in=["queued", "running"]),
+                name="job_runs_unfinished",
             ),
         ]
 

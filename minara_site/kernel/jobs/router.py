@@ -33,6 +33,12 @@ class QueueRouter:
 
     db_for_write = db_for_read
 
-    def allow_migrate(self, db: str, app_label: str, model_name: str | None = None, **hints: Any) -> bool:
+    def allow_migrate(
+        self,
+        db: str,
+        app_label: str,
+        model_name: str | None = None,
+        **hints: Any,
+    ) -> bool:
         """Create each table in one of the two files only."""
         return (db == QUEUE) == belongs_to_queue(app_label, model_name)

@@ -55,7 +55,11 @@ def beat_within(_stretch: int) -> None:
 
 def execute(run_id: int) -> None:
     """Run what the queue names, unless it is done, cancelled or somebody else's."""
-    claim = services.claim_run(run_id, worker=worker_name(), now=timezone.now())
+    claim = services.claim_run(
+        run_id,
+        worker=worker_name(),
+        now=timezone.now(),
+    )
     if claim is None:
         return
     beat_within(int(time.monotonic() // SECONDS_OF_A_BEAT))
@@ -106,7 +110,11 @@ def fail_unforeseen(claim: Claim, error: Exception) -> None:
     kind, place = type(error).__name__, find_place(error)
     log.error("job_failed", error=kind, place=place)
     sentence = _("The job stopped at a fault of its own (%(kind)s, %(place)s). Report it, then try again.")
-    services.fail_run(claim, error=sentence % {"kind": kind, "place": place}, now=timezone.now())
+    services.fail_run(
+        claim,
+        error=sentence % {"kind": kind, "place": place},
+        now=timezone.now(),
+    )
 
 
 def find_place(error: BaseException) -> str:

@@ -58,7 +58,9 @@ def create_due_runs(*, now: datetime) -> int:
 def create_slot_run(name: str, slot: datetime, *, now: datetime) -> bool:
     """Create the run of one slot unless another cluster just did; say whether it is ours."""
     run, is_ours = JobRun.objects.get_or_create(
-        job=name, slot=slot, defaults={"created_at": now, "enqueued_at": now, "requested_by": "schedule"}
+        job=name,
+        slot=slot,
+        defaults={"created_at": now, "enqueued_at": now, "requested_by": "schedule"},
     )
     if is_ours:
         queue.push(run.pk)
@@ -67,7 +69,11 @@ def create_slot_run(name: str, slot: datetime, *, now: datetime) -> bool:
 
 def send_due_runs(*, now: datetime) -> int:
     """Send the runs whose moment has come, each by one of the clusters; return how many."""
-    due = JobRun.objects.filter(state=RunState.QUEUED, not_before__lte=now, enqueued_at=None)
+    due = JobRun.objects.filter(
+        state=RunState.QUEUED,
+        not_before__lte=now,
+        enqueued_at=None,
+    )
     sent = 0
     for run_id in due.values_list("pk", flat=True)[:SWEEP_LIMIT]:
         if due.filter(pk=run_id).update(enqueued_at=now):
@@ -91,16 +97,34 @@ def rescue_abandoned_runs(*, now: datetime) -> int:
 def rescue_run(run: JobRun, *, now: datetime) -> bool:
     """Queue one abandoned run again, unless its worker renewed meanwhile or it was the last attempt."""
     left = JobRun.objects.filter(
-        pk=run.pk, state=RunState.RUNNING, attempts=run.attempts, lease_expires_at=run.lease_expires_at
+        pk=run.pk,
+        state=RunState.RUNNING,
+        attempts=run.attempts,
+        lease_expires_at=run.lease_expires_at,
     )
     if run.attempts >= MAX_ATTEMPTS:
         error = _("The worker died each time. Look at the worker's log, then try again.")
-        left.update(state=RunState.FAILED, error=error, finished_at=now, lease_expires_at=None)
-        log.error("job_run_abandoned", run_id=run.pk, job=run.job, attempts=run.attempts)
+        left.update(
+            state=RunState.FAILED,
+            error=error,
+            finished_at=now,
+            lease_expires_at=None,
+        )
+        log.error(
+            "job_run_abandoned",
+            run_id=run.pk,
+            job=run.job,
+            attempts=run.attempts,
+        )
         return False
     if not left.update(state=RunState.QUEUED, enqueued_at=now, lease_expires_at=None):
         return False
-    log.warning("job_run_rescued", run_id=run.pk, job=run.job, attempts=run.attempts)
+    log.warning(
+        "job_run_rescued",
+        run_id=run.pk,
+        job=run.job,
+        attempts=run.attempts,
+    )
     queue.push(run.pk)
     return True
 

@@ -58,7 +58,13 @@ class Claim:
     worker: str
 
 
-def request_run(job: str, arguments: Mapping[str, Any], *, now: datetime, requested_by: str) -> JobRun:
+def request_run(
+    job: str,
+    arguments: Mapping[str, Any],
+    *,
+    now: datetime,
+    requested_by: str,
+) -> JobRun:
     """Write the intent in the caller's transaction; a worker is told after commit.
 
     `arguments` holds ids and plain values, never content. Raises LookupError for a job that no app lists.
@@ -66,13 +72,23 @@ def request_run(job: str, arguments: Mapping[str, Any], *, now: datetime, reques
     if find_job(job) is None:
         raise LookupError(f"No app lists a job called {job}.")
     run = JobRun.objects.create(
-        job=job, arguments=dict(arguments), requested_by=requested_by, created_at=now, enqueued_at=now
+        job=job,
+        arguments=dict(arguments),
+        requested_by=requested_by,
+        created_at=now,
+        enqueued_at=now,
     )
     send_after_commit(run.pk)
     return run
 
 
-def request_run_later(job: str, *, not_before: datetime, now: datetime, requested_by: str) -> bool:
+def request_run_later(
+    job: str,
+    *,
+    not_before: datetime,
+    now: datetime,
+    requested_by: str,
+) -> bool:
     """Write the intent of a run at that moment, unless one is to come already; say whether there was none.
 
     Whatever is committed before this call is seen by the run that is to come: it is claimed later. Raises LookupError
@@ -80,7 +96,12 @@ def request_run_later(job: str, *, not_before: datetime, now: datetime, requeste
     """
     if find_job(job) is None:
         raise LookupError(f"No app lists a job called {job}.")
-    run = JobRun(job=job, requested_by=requested_by, created_at=now, not_before=not_before)
+    run = JobRun(
+        job=job,
+        requested_by=requested_by,
+        created_at=now,
+        not_before=not_before,
+    )
     waiting = JobRun.objects.filter(job=job, not_before__isnull=False)
     if waiting.exists():
         return False
@@ -117,7 +138,12 @@ def claim_run(run_id: int, *, worker: str, now: datetime) -> Claim | None:
 
 def held_by(claim: Claim) -> "QuerySet[JobRun]":
     """Return the run while this attempt holds it, else nothing."""
-    return JobRun.objects.filter(pk=claim.run_id, state=RunState.RUNNING, attempts=claim.attempt, worker=claim.worker)
+    return JobRun.objects.filter(
+        pk=claim.run_id,
+        state=RunState.RUNNING,
+        attempts=claim.attempt,
+        worker=claim.worker,
+    )
 
 
 def update_claimed(claim: Claim, **fields: Any) -> bool:
@@ -150,11 +176,21 @@ def claim_lost(claim: Claim) -> ClaimLost:
     return ClaimLost(f"Run {claim.run_id} is no longer attempt {claim.attempt} of {claim.worker}.")
 
 
-def settle_run(claim: Claim, *, result: Mapping[str, Any] | None, now: datetime) -> None:
+def settle_run(
+    claim: Claim,
+    *,
+    result: Mapping[str, Any] | None,
+    now: datetime,
+) -> None:
     """Record success. In the transaction of the effect, both stand or neither does. Raises ClaimLost."""
     counts = None if result is None else dict(result)
     if not update_claimed(
-        claim, state=RunState.SUCCEEDED, result=counts, error="", finished_at=now, lease_expires_at=None
+        claim,
+        state=RunState.SUCCEEDED,
+        result=counts,
+        error="",
+        finished_at=now,
+        lease_expires_at=None,
     ):
         raise claim_lost(claim)
 
@@ -164,24 +200,46 @@ def is_dropped(result: Mapping[str, Any] | None) -> bool:
     return result is not None and result.get("result") == DROPPED
 
 
-def fail_run(claim: Claim, *, error: str, now: datetime, result: Mapping[str, Any] | None = None) -> bool:
+def fail_run(
+    claim: Claim,
+    *,
+    error: str,
+    now: datetime,
+    result: Mapping[str, Any] | None = None,
+) -> bool:
     """Record failure; `error` says in one sentence what to do and holds no content, `result` what was found."""
     counts = None if result is None else dict(result)
     return update_claimed(
-        claim, state=RunState.FAILED, result=counts, error=error[:2000], finished_at=now, lease_expires_at=None
+        claim,
+        state=RunState.FAILED,
+        result=counts,
+        error=error[:2000],
+        finished_at=now,
+        lease_expires_at=None,
     )
 
 
 def stop_run(claim: Claim, *, now: datetime) -> bool:
     """Record that the job stopped because it was asked to."""
-    return update_claimed(claim, state=RunState.CANCELLED, finished_at=now, lease_expires_at=None)
+    return update_claimed(
+        claim,
+        state=RunState.CANCELLED,
+        finished_at=now,
+        lease_expires_at=None,
+    )
 
 
 def requeue_run(claim: Claim, *, error: str, now: datetime) -> bool:
     """Queue the run again for the sweep, because waiting may help; after the last attempt it fails instead."""
     if claim.attempt >= MAX_ATTEMPTS:
         return fail_run(claim, error=error, now=now)
-    return update_claimed(claim, state=RunState.QUEUED, error=error[:2000], enqueued_at=now, lease_expires_at=None)
+    return update_claimed(
+        claim,
+        state=RunState.QUEUED,
+        error=error[:2000],
+        enqueued_at=now,
+        lease_expires_at=None,
+    )
 
 
 def free_runs_of(cluster: str, *, now: datetime) -> int:
@@ -196,7 +254,10 @@ def record_worker_seen(name: str, *, now: datetime) -> None:
 
 def record_broker_seen(*, now: datetime) -> None:
     """Note that the broker answers."""
-    InstanceMeta.objects.update_or_create(key=BROKER_SEEN, defaults={"value": now.isoformat()})
+    InstanceMeta.objects.update_or_create(
+        key=BROKER_SEEN,
+        defaults={"value": now.isoformat()},
+    )
 
 
 def cancel_run(run_id: int, *, now: datetime) -> bool:
@@ -216,7 +277,10 @@ def cancel_run(run_id: int, *, now: datetime) -> bool:
 def retry_run(run_id: int, *, now: datetime) -> None:
     """Queue a failed or cancelled run again, with all its attempts. Raises NotFound, and Conflict for others."""
     with transaction.atomic():
-        over = JobRun.objects.filter(pk=run_id, state__in=(RunState.FAILED, RunState.CANCELLED))
+        over = JobRun.objects.filter(
+            pk=run_id,
+            state__in=(RunState.FAILED, RunState.CANCELLED),
+        )
         if not over.update(state=RunState.QUEUED, enqueued_at=now, **AS_NEW):
             raise_for_state(run_id, _("This run is %(state)s; only a failed or cancelled one can be tried again."))
         send_after_commit(run_id)
@@ -228,7 +292,11 @@ def delete_runs(*, now: datetime) -> int:
     The newest stays because its slot says that a rare job has run, and its result what a check found.
     """
     newest = JobRun.objects.values("job").annotate(newest=Max("pk")).values("newest")
-    over = JobRun.objects.filter(state__in=OVER, created_at__lte=now - KEPT_FOR, finished_at__lte=now - KEPT_FOR)
+    over = JobRun.objects.filter(
+        state__in=OVER,
+        created_at__lte=now - KEPT_FOR,
+        finished_at__lte=now - KEPT_FOR,
+    )
     return over.exclude(pk__in=newest).delete()[0]
 
 

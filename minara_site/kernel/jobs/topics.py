@@ -15,7 +15,13 @@ from minara_site.kernel.jobs.table import load_jobs
 MAX_IDS = 500  # of one run
 
 
-def announce(topic: str, ids: Iterable[int], *, now: datetime, debounce: timedelta = timedelta()) -> None:
+def announce(
+    topic: str,
+    ids: Iterable[int],
+    *,
+    now: datetime,
+    debounce: timedelta = timedelta(),
+) -> None:
     """Request a run of each job that names the topic, in the caller's transaction; without ids there is nothing to do.
 
     A job that takes `ids` gets each of them once, in runs of at most 500. Any other gets one run for all that is
@@ -33,12 +39,28 @@ def announce(topic: str, ids: Iterable[int], *, now: datetime, debounce: timedel
     for job in jobs:
         if job.takes_ids:
             for start in range(0, len(unique), MAX_IDS):
-                request_run(job.name, {"ids": unique[start : start + MAX_IDS]}, now=now, requested_by=source)
+                request_run(
+                    job.name,
+                    {"ids": unique[start : start + MAX_IDS]},
+                    now=now,
+                    requested_by=source,
+                )
         elif unique:
-            join_run(job.name, not_before=now + debounce, now=now, requested_by=source)
+            join_run(
+                job.name,
+                not_before=now + debounce,
+                now=now,
+                requested_by=source,
+            )
 
 
-def join_run(job: str, *, not_before: datetime, now: datetime, requested_by: str) -> None:
+def join_run(
+    job: str,
+    *,
+    not_before: datetime,
+    now: datetime,
+    requested_by: str,
+) -> None:
     """Request a run at that moment unless one is to come, and keep that one from starting before the caller commits.
 
     Its row is locked, for a run that starts earlier would not see what the caller wrote. One that another transaction
@@ -47,6 +69,11 @@ def join_run(job: str, *, not_before: datetime, now: datetime, requested_by: str
     to_come = JobRun.objects.select_for_update().filter(job=job, not_before__isnull=False)
     is_new = False
     while (run := to_come.first()) is None:
-        is_new = request_run_later(job, not_before=not_before, now=now, requested_by=requested_by)
+        is_new = request_run_later(
+            job,
+            not_before=not_before,
+            now=now,
+            requested_by=requested_by,
+        )
     if is_new and not_before <= now:
         send_after_commit(run.pk)

@@ -56,7 +56,12 @@ def tick() -> None:
     close_old_connections()
     now = timezone.now()
     try:
-        if acquire_lease("tick", holder=new_holder(), seconds=schedule.TICK_SECONDS, now=now):
+        if acquire_lease(
+            "tick",
+            holder=new_holder(),
+            seconds=schedule.TICK_SECONDS,
+            now=now,
+        ):
             schedule.tick(now=now)
     except (DatabaseError, InterfaceError) as error:
         log.warning("tick_failed", error=type(error).__name__)

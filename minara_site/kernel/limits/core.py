@@ -18,14 +18,24 @@ class Window:
     def at(cls, now: datetime, seconds: int) -> Self:
         """Return the window that `now` lies in."""
         number, passed = divmod(now.timestamp(), seconds)
-        return cls(number=int(number), seconds=seconds, seconds_left=seconds - passed)
+        return cls(
+            number=int(number),
+            seconds=seconds,
+            seconds_left=seconds - passed,
+        )
 
     @property
     def share_left(self) -> float:
         """The part of the earlier window that still counts: 1 at the beginning of this one, 0 at its end."""
         return self.seconds_left / self.seconds
 
-    def find_remaining(self, *, hits: int, earlier_hits: int, limit: int) -> int:
+    def find_remaining(
+        self,
+        *,
+        hits: int,
+        earlier_hits: int,
+        limit: int,
+    ) -> int:
         """Return how many tries are still free now."""
         return max(math.floor(limit - hits - earlier_hits * self.share_left), 0)
 

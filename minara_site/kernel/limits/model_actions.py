@@ -20,7 +20,13 @@ def count_model_action(actor: str, *, acts: int = 1, now: datetime) -> None:
     if 0 < limit < acts:  # waiting does not help
         detail = _("No more than %(limit)d acts that call models fit in an hour. Ask for fewer at once.")
         raise Throttled(detail % {"limit": limit}, retry_after_seconds=HOUR)
-    allowance = count(f"model:{actor}", tries=acts, limit=limit, seconds=HOUR, now=now)
+    allowance = count(
+        f"model:{actor}",
+        tries=acts,
+        limit=limit,
+        seconds=HOUR,
+        now=now,
+    )
     if not allowance.is_allowed:
         wait = allowance.retry_after_seconds
         detail = _("That was more than %(limit)d acts that call models in an hour. Wait %(seconds)d seconds.")

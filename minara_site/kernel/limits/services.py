@@ -51,7 +51,15 @@ class Allowance:
     """Until the running window ends."""
 
 
-def count(key: str, *, limit: int, seconds: int, now: datetime, tries: int = 1, fails_open: bool = True) -> Allowance:
+def count(
+    key: str,
+    *,
+    limit: int,
+    seconds: int,
+    now: datetime,
+    tries: int = 1,
+    fails_open: bool = True,
+) -> Allowance:
     """Count a try of `key` and say whether it is within `limit` tries in any `seconds`; a limit of 0 is none.
 
     Several `tries`, at most `limit`, are counted all or none.
@@ -59,26 +67,53 @@ def count(key: str, *, limit: int, seconds: int, now: datetime, tries: int = 1, 
     When the counters cannot be written the try is allowed; with `fails_open=False` it raises Unavailable.
     """
     if limit <= 0:
-        return Allowance(is_allowed=True, limit=0, remaining=0, retry_after_seconds=0)
+        return Allowance(
+            is_allowed=True,
+            limit=0,
+            remaining=0,
+            retry_after_seconds=0,
+        )
     window = Window.at(now, seconds)
     try:
-        counted = count_in(window, fit_key(key), tries=tries, limit=limit, now=now)
+        counted = count_in(
+            window,
+            fit_key(key),
+            tries=tries,
+            limit=limit,
+            now=now,
+        )
         return allow(window, counted, limit) if counted else refuse(window, fit_key(key), limit, tries)
     except (DatabaseError, InterfaceError) as error:
         log.warning("limit_not_counted", error=type(error).__name__)
         if fails_open:
-            return Allowance(is_allowed=True, limit=limit, remaining=limit, retry_after_seconds=0)
+            return Allowance(
+                is_allowed=True,
+                limit=limit,
+                remaining=limit,
+                retry_after_seconds=0,
+            )
         raise Unavailable(
-            _("This cannot be checked now. Try again in a few seconds."), retry_after_seconds=RETRY_SECONDS
+            _("This cannot be checked now. Try again in a few seconds."),
+            retry_after_seconds=RETRY_SECONDS,
         ) from error
 
 
-def count_in(window: Window, key: str, *, tries: int, limit: int, now: datetime) -> tuple[int, int] | None:
+def count_in(
+    window: Window,
+    key: str,
+    *,
+    tries: int,
+    limit: int,
+    now: datetime,
+) -> tuple[int, int] | None:
     """Add tries to the row unless that is too many; return hits and earlier hits, or None when it was."""
     connection = connections[counters()]
     ends_at = connection.ops.adapt_datetimefield_value(now + timedelta(seconds=2 * window.seconds))
     with connection.cursor() as cursor:
-        cursor.execute(COUNT, (key, window.number, tries, ends_at, window.share_left, limit))
+        cursor.execute(
+            COUNT,
+            (key, window.number, tries, ends_at, window.share_left, limit),
+        )
         rows = cursor.fetchall()
     return rows[0] if rows else None
 
@@ -87,7 +122,13 @@ def allow(window: Window, counted: tuple[int, int], limit: int) -> Allowance:
     """Return the allowance of a try that was counted."""
     hits, earlier_hits = counted
     remaining = window.find_remaining(hits=hits, earlier_hits=earlier_hits, limit=limit)
-    return Allowance(True, limit, remaining, 0, reset_seconds=round(window.seconds_left))
+    return Allowance(
+        True,
+        limit,
+        remaining,
+        0,
+        reset_seconds=round(window.seconds_left),
+    )
 
 
 def refuse(window: Window, key: str, limit: int, tries: int) -> Allowance:
@@ -96,8 +137,18 @@ def refuse(window: Window, key: str, limit: int, tries: int) -> Allowance:
     number, hits, earlier_hits = kept or (window.number, 0, 0)
     if number < window.number:
         hits, earlier_hits = 0, hits
-    wait = window.find_wait(hits=hits, earlier_hits=earlier_hits, limit=limit - tries + 1)
-    return Allowance(False, limit, 0, wait, reset_seconds=round(window.seconds_left))
+    wait = window.find_wait(
+        hits=hits,
+        earlier_hits=earlier_hits,
+        limit=limit - tries + 1,
+    )
+    return Allowance(
+        False,
+        limit,
+        0,
+        wait,
+        reset_seconds=round(window.seconds_left),
+    )
 
 
 def delete_count(key: str) -> None:

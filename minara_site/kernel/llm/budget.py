@@ -84,9 +84,23 @@ class Reservation:
     model: str
 
 
-def reserve(*, category: Category, task: str, model: str, amount_usd: Decimal, now: datetime) -> Reservation:
+def reserve(
+    *,
+    category: Category,
+    task: str,
+    model: str,
+    amount_usd: Decimal,
+    now: datetime,
+) -> Reservation:
     """Keep this amount for a call, or raise BudgetExceededError, which names the window that has no room."""
-    wanted = Reservation(0, category, utc_day(now), amount_usd, task, model)
+    wanted = Reservation(
+        0,
+        category,
+        utc_day(now),
+        amount_usd,
+        task,
+        model,
+    )
     windows = windows_of(category, wanted.day)
     with transaction.atomic():
         rows = lock_windows(windows)
@@ -96,7 +110,13 @@ def reserve(*, category: Category, task: str, model: str, amount_usd: Decimal, n
     if rows is None:  # the first call of a day; rows are begun alone, because what is locked here has an order
         with connection.cursor() as cursor:
             cursor.execute(BEGIN, names(windows))
-        return reserve(category=category, task=task, model=model, amount_usd=amount_usd, now=now)
+        return reserve(
+            category=category,
+            task=task,
+            model=model,
+            amount_usd=amount_usd,
+            now=now,
+        )
     warn(decision, reservation)
     return reservation
 
@@ -128,7 +148,10 @@ def settle(
     called = (reservation.category.value, reservation.task, reservation.model)
     users = get_user_model()._meta.db_table  # noqa: SLF001 - Django documents it
     # No owner is deleted until the transaction ends; SQLite has the whole file already.
-    use = USE.format(users=users, lock="" if connection.vendor == "sqlite" else "FOR KEY SHARE")
+    use = USE.format(
+        users=users,
+        lock="" if connection.vendor == "sqlite" else "FOR KEY SHARE",
+    )
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(use, (*called, *tokens, cost, day, at, *about))
         made = cursor.fetchone()
@@ -136,7 +159,10 @@ def settle(
             cursor.execute(USED, (reservation.id,))
             return int(cursor.fetchone()[0])
         windows = windows_of(reservation.category, reservation.day)
-        cursor.execute(SPEND, [part for window in windows for part in (window.category, window.name, cost)])
+        cursor.execute(
+            SPEND,
+            [part for window in windows for part in (window.category, window.name, cost)],
+        )
         cursor.execute(FREE, (reservation.id,))
     return int(made[0])
 
@@ -150,7 +176,10 @@ def release(reservation: Reservation) -> None:
 def lock_windows(windows: Sequence[Window]) -> dict[Window, Sequence[Any]] | None:
     """Return the rows of these windows, held until the transaction ends; None when one is not begun yet."""
     with connection.cursor() as cursor:
-        cursor.execute(LOCK.format(lock="" if connection.vendor == "sqlite" else "FOR UPDATE"), names(windows))
+        cursor.execute(
+            LOCK.format(lock="" if connection.vendor == "sqlite" else "FOR UPDATE"),
+            names(windows),
+        )
         rows = {Window(category, name): rest for category, name, *rest in cursor.fetchall()}
     return rows if len(rows) == len(windows) else None
 
@@ -161,12 +190,19 @@ def names(windows: Sequence[Window]) -> list[str]:
 
 
 def decide_for(
-    windows: Sequence[Window], rows: dict[Window, Sequence[Any]], amount_usd: Decimal, now: datetime
+    windows: Sequence[Window],
+    rows: dict[Window, Sequence[Any]],
+    amount_usd: Decimal,
+    now: datetime,
 ) -> Decision:
     """Say whether the amount fits. Raises BudgetExceededError."""
     live = read_reserved(now=now)
     totals = [totals_of(window, rows[window], live) for window in windows]
-    decision = decide(totals, amount_usd, soft=settings.MINARA.minara_budget_soft_threshold)
+    decision = decide(
+        totals,
+        amount_usd,
+        soft=settings.MINARA.minara_budget_soft_threshold,
+    )
     if decision.refused_by:
         raise exceeded(decision.refused_by, amount_usd, now)
     return decision
@@ -176,16 +212,33 @@ def read_reserved(*, now: datetime) -> list[tuple[str, date, Decimal]]:
     """Return what calls under way may cost, by category and day. Read it after the windows, never before."""
     with connection.cursor() as cursor:
         cursor.execute(RESERVED, (connection.ops.adapt_datetimefield_value(now),))
-        return [(category, as_date(day), from_database(amount)) for category, day, amount in cursor.fetchall()]
+        return [
+            (
+                category,
+                as_date(day),
+                from_database(amount),
+            )
+            for category, day, amount in cursor.fetchall()
+        ]
 
 
-def totals_of(window: Window, row: Sequence[Any], live: Sequence[tuple[str, date, Decimal]]) -> Totals:
+def totals_of(
+    window: Window,
+    row: Sequence[Any],
+    live: Sequence[tuple[str, date, Decimal]],
+) -> Totals:
     """Return what a window holds, from its row (spent, raised cap, when it warned) and the live reservations."""
     spent, raised_cap, warned_at = row
     reserved = [amount for category, day, amount in live if window.category in (category, EVERY) and window.holds(day)]
     raised = None if raised_cap is None else from_database(raised_cap)
     cap = effective_cap(cap_in_settings(window), raised)
-    return Totals(window, from_database(spent), sum(reserved, Decimal(0)), cap, warned_at is not None)
+    return Totals(
+        window,
+        from_database(spent),
+        sum(reserved, Decimal(0)),
+        cap,
+        warned_at is not None,
+    )
 
 
 def cap_in_settings(window: Window) -> Decimal | None:
@@ -203,10 +256,21 @@ def take(wanted: Reservation, decision: Decision, now: datetime) -> Reservation:
     expires_at = now.astimezone(UTC) + LIVES  # in a zone of its own the day that has an hour twice would add one
     times = (ops.adapt_datetimefield_value(now), ops.adapt_datetimefield_value(expires_at))
     with connection.cursor() as cursor:
-        cursor.execute(RESERVE, (wanted.category.value, ops.adapt_datefield_value(wanted.day), *called, *times))
+        cursor.execute(
+            RESERVE,
+            (
+                wanted.category.value,
+                ops.adapt_datefield_value(wanted.day),
+                *called,
+                *times,
+            ),
+        )
         made = cursor.fetchone()[0]
         for crossed in decision.warns:
-            cursor.execute(WARNED, (times[0], crossed.window.category, crossed.window.name))
+            cursor.execute(
+                WARNED,
+                (times[0], crossed.window.category, crossed.window.name),
+            )
     return replace(wanted, id=made)
 
 

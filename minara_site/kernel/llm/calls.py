@@ -102,7 +102,12 @@ def call(question: ModelRequest, turns: Turns, *, is_repair: bool) -> Paid:
         return call(question, turns, is_repair=is_repair)
     except QuestionRefused as error:
         end_unpaid(reservation, model)
-        log.warning("model_question_refused", task=question.task, model=model, status=error.status_said)
+        log.warning(
+            "model_question_refused",
+            task=question.task,
+            model=model,
+            status=error.status_said,
+        )
         raise
     except ModelUnavailable as error:
         if error.is_unpaid:
@@ -110,14 +115,24 @@ def call(question: ModelRequest, turns: Turns, *, is_repair: bool) -> Paid:
         else:
             settle_lost(question, reservation, is_repair=is_repair)
         if question.within_seconds is None or error.is_unpaid:
-            breaker.record_failure(breaker_of(model), error=error.kind, now=timezone.now())
+            breaker.record_failure(
+                breaker_of(model),
+                error=error.kind,
+                now=timezone.now(),
+            )
         else:  # who was in a hurry does not know whether the model would have answered
             breaker.give_up_probe(breaker_of(model))
         raise
     except (KeyboardInterrupt, SystemExit):
         settle_lost(question, reservation, is_repair=is_repair)
         raise
-    return settle(question, reservation, message, received, is_repair=is_repair)
+    return settle(
+        question,
+        reservation,
+        message,
+        received,
+        is_repair=is_repair,
+    )
 
 
 def message_of(received: HttpAnswer) -> Message:
@@ -148,7 +163,11 @@ def request_of(question: ModelRequest, turns: Turns) -> dict[str, Any]:
 
 def worst_cost_of_body(body: dict[str, Any], model: str) -> Decimal:
     """Return the most that a request may cost in USD. Raises UnknownModelPrice."""
-    return worst_cost_of(require_price(model), question_bytes=size_of(body), max_tokens=body["max_tokens"])
+    return worst_cost_of(
+        require_price(model),
+        question_bytes=size_of(body),
+        max_tokens=body["max_tokens"],
+    )
 
 
 def reserve(question: ModelRequest, model: str, amount_usd: Decimal) -> Reservation:
@@ -157,7 +176,11 @@ def reserve(question: ModelRequest, model: str, amount_usd: Decimal) -> Reservat
     is_probe = breaker.require_closed(breaker_of(model), now=now, probe_seconds=longest)
     try:
         return budget.reserve(
-            category=question.category, task=question.task, model=model, amount_usd=amount_usd, now=now
+            category=question.category,
+            task=question.task,
+            model=model,
+            amount_usd=amount_usd,
+            now=now,
         )
     except BudgetExceededError:
         if is_probe:
@@ -172,7 +195,12 @@ def end_unpaid(reservation: Reservation, model: str) -> None:
 
 
 def settle(
-    question: ModelRequest, reservation: Reservation, message: Message, received: HttpAnswer, *, is_repair: bool
+    question: ModelRequest,
+    reservation: Reservation,
+    message: Message,
+    received: HttpAnswer,
+    *,
+    is_repair: bool,
 ) -> Paid:
     """Record what a call used, and what that costs."""
     tokens, now = message.usage.tokens, timezone.now()
@@ -210,7 +238,12 @@ def settle(
     return Paid(message, usage_id, cost_usd)
 
 
-def settle_lost(question: ModelRequest, reservation: Reservation, *, is_repair: bool) -> None:
+def settle_lost(
+    question: ModelRequest,
+    reservation: Reservation,
+    *,
+    is_repair: bool,
+) -> None:
     """Count a call that was sent and not answered as the worst that it may have cost.
 
     Nobody knows whether it is paid for, and a cap must hold either way. Of its tokens nothing was said: they are 0.
@@ -229,4 +262,9 @@ def settle_lost(question: ModelRequest, reservation: Reservation, *, is_repair: 
         is_lost=True,
         now=timezone.now(),
     )
-    log.warning("model_call_lost", task=question.task, model=reservation.model, usage_id=usage_id)
+    log.warning(
+        "model_call_lost",
+        task=question.task,
+        model=reservation.model,
+        usage_id=usage_id,
+    )

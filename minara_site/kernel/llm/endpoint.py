@@ -78,7 +78,10 @@ def what_is_missing() -> str:
     """Return one sentence for pages when a model cannot be called, nothing when all can. One query."""
     if missing := missing_key():
         return missing
-    unpriced = next((model for model in map(model_of, Tier) if find_price(model) is None), None)
+    unpriced = next(
+        (model for model in map(model_of, Tier) if find_price(model) is None),
+        None,
+    )
     if unpriced is not None:
         return missing_price(unpriced)
     return "" if mode_of(MODEL_CALLS) is Mode.ON else switched_off()
@@ -102,4 +105,8 @@ def read_models() -> Models:
     """Return how the models stand, for people who look after the instance. At most one query."""
     config = settings.MINARA
     is_wanted = bool(config.anthropic_api_key or config.anthropic_base_url)
-    return Models(tuple(dict.fromkeys(map(model_of, Tier))), what_is_missing(), is_wanted)
+    return Models(
+        tuple(dict.fromkeys(map(model_of, Tier))),
+        what_is_missing(),
+        is_wanted,
+    )

@@ -59,7 +59,13 @@ class AnswerInvalid(MinaraError):
     status = HTTPStatus.BAD_GATEWAY
     code = "answer_invalid"
 
-    def __init__(self, detail: str, *, usage_ids: tuple[int, ...] = (), cost_usd: Decimal = Decimal(0)) -> None:
+    def __init__(
+        self,
+        detail: str,
+        *,
+        usage_ids: tuple[int, ...] = (),
+        cost_usd: Decimal = Decimal(0),
+    ) -> None:
         super().__init__(detail)
         self.usage_ids = usage_ids
         self.cost_usd = cost_usd
@@ -78,14 +84,28 @@ def ask(question: Question[T]) -> Answer[T]:
         try:
             paid = (*paid, call(question, turns, is_repair=is_repair))
             message = paid[-1].message
-            value = read_answer(message, question.answer, max_tokens=question.max_tokens, check=question.check)
+            value = read_answer(
+                message,
+                question.answer,
+                max_tokens=question.max_tokens,
+                check=question.check,
+            )
         except QuestionRefused as error:
             raise invalid(error.detail, paid) from None
         except Declined:
-            log.info("model_declined", task=question.task, usage_id=paid[-1].usage_id)
+            log.info(
+                "model_declined",
+                task=question.task,
+                usage_id=paid[-1].usage_id,
+            )
             raise invalid(_("The model declined to answer this."), paid) from None
         except Rejected as problem:
-            log.info("model_answer_unfit", task=question.task, usage_id=paid[-1].usage_id, is_repair=is_repair)
+            log.info(
+                "model_answer_unfit",
+                task=question.task,
+                usage_id=paid[-1].usage_id,
+                is_repair=is_repair,
+            )
             turns = repair_turns(asked, message, str(problem))
         else:
             usage_ids, cost_usd = total_of(paid)
@@ -109,13 +129,24 @@ def converse(conversation: Conversation) -> Reply:
         log.info("model_declined", task=conversation.task, usage_id=paid[0].usage_id)
         raise invalid(_("The model declined to answer this."), paid) from None
     except Rejected:
-        log.info("model_answer_unfit", task=conversation.task, usage_id=paid[0].usage_id, is_repair=False)
+        log.info(
+            "model_answer_unfit",
+            task=conversation.task,
+            usage_id=paid[0].usage_id,
+            is_repair=False,
+        )
         raise invalid(_("The model's answer cannot be used. Nothing of it was done."), paid) from None
     usage_ids, cost_usd = total_of(paid)
     return Reply(
         text="\n".join(block["text"] for block in content if block["type"] == "text"),
         tool_calls=tuple(
-            ToolUse(block["id"], block["name"], block["input"]) for block in content if block["type"] == "tool_use"
+            ToolUse(
+                block["id"],
+                block["name"],
+                block["input"],
+            )
+            for block in content
+            if block["type"] == "tool_use"
         ),
         content=content,
         is_cut=is_cut,
@@ -127,7 +158,10 @@ def converse(conversation: Conversation) -> Reply:
 
 def worst_cost(question: Question[T]) -> Decimal:
     """Return the most that one call of this question may cost in USD. Raises UnknownModelPrice."""
-    return worst_cost_of_body(request_of(question, asked_turns(question.content)), model_of(question.tier))
+    return worst_cost_of_body(
+        request_of(question, asked_turns(question.content)),
+        model_of(question.tier),
+    )
 
 
 def invalid(sentence: str, paid: tuple[Paid, ...]) -> AnswerInvalid:

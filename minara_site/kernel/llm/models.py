@@ -31,7 +31,11 @@ class LlmUsage(models.Model):
     date = models.DateField()
     ts = models.DateTimeField()
     owner = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+", db_index=False
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        related_name="+",
+        db_index=False,
     )
     subject = models.CharField(max_length=80, blank=True)
     request_id = models.CharField(max_length=80, blank=True)
@@ -44,8 +48,14 @@ class LlmUsage(models.Model):
     class Meta:
         db_table = "llm_usage"
         constraints: ClassVar = [
-            models.CheckConstraint(condition=Q(category__in=list(Category)), name="llm_usage_category_known"),
-            models.CheckConstraint(condition=Q(cost_usd__gte=0), name="llm_usage_cost_not_negative"),
+            models.CheckConstraint(
+                condition=Q(category__in=list(Category)),
+                name="llm_usage_category_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(cost_usd__gte=0),
+                name="llm_usage_cost_not_negative",
+            ),
         ]
         indexes: ClassVar = [
             models.Index(fields=["-ts", "-id"], name="llm_usage_newest"),
@@ -78,8 +88,14 @@ class BudgetWindow(models.Model):
         db_table = "budget_windows"
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["category", "window"], name="one_budget_window"),
-            models.CheckConstraint(condition=Q(category__in=[*Category, EVERY]), name="budget_category_known"),
-            models.CheckConstraint(condition=Q(spent_usd__gte=0), name="budget_spent_not_negative"),
+            models.CheckConstraint(
+                condition=Q(category__in=[*Category, EVERY]),
+                name="budget_category_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(spent_usd__gte=0),
+                name="budget_spent_not_negative",
+            ),
         ]
 
 
@@ -97,7 +113,13 @@ class BudgetReservation(models.Model):
     class Meta:
         db_table = "budget_reservations"
         constraints: ClassVar = [
-            models.CheckConstraint(condition=Q(category__in=list(Category)), name="reservation_category_known"),
-            models.CheckConstraint(condition=Q(amount_usd__gte=0), name="reservation_not_negative"),
+            models.CheckConstraint(
+                condition=Q(category__in=list(Category)),
+                name="reservation_category_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(amount_usd__gte=0),
+                name="reservation_not_negative",
+            ),
         ]
         indexes: ClassVar = [models.Index(fields=["expires_at"], name="budget_reservations_live")]

@@ -78,18 +78,39 @@ def windows_to_look_at(*, now: datetime) -> "QuerySet[BudgetWindow]":
     for window in windows:
         cap = cap_in_settings(window)
         if cap:
-            wanted |= Q(category=window.category, window=window.name, spent_usd__gte=soft * cap)
+            wanted |= Q(
+                category=window.category,
+                window=window.name,
+                spent_usd__gte=soft * cap,
+            )
     rows: QuerySet[BudgetWindow] = BudgetWindow.objects.filter(
-        wanted, category__in=[*Category, EVERY], window__in={window.name for window in windows}
+        wanted,
+        category__in=[*Category, EVERY],
+        window__in={window.name for window in windows},
     )
     return rows
 
 
-def status_of(window: Window, row: BudgetWindow | None, live: list[tuple[str, date, Decimal]]) -> WindowStatus:
+def status_of(
+    window: Window,
+    row: BudgetWindow | None,
+    live: list[tuple[str, date, Decimal]],
+) -> WindowStatus:
     """Return how a window stands; without a row nothing was spent in it."""
     row = row or BudgetWindow(category=window.category, window=window.name, spent_usd=Decimal(0))
-    totals = totals_of(window, (row.spent_usd, row.cap_usd, row.warned_at), live)
-    return WindowStatus(totals, row.calls, cap_in_settings(window), row.cap_usd, row.raised_by, row.raised_reason)
+    totals = totals_of(
+        window,
+        (row.spent_usd, row.cap_usd, row.warned_at),
+        live,
+    )
+    return WindowStatus(
+        totals,
+        row.calls,
+        cap_in_settings(window),
+        row.cap_usd,
+        row.raised_by,
+        row.raised_reason,
+    )
 
 
 def budget_record(standings: list[WindowStatus]) -> dict[str, Any]:

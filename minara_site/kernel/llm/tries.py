@@ -24,8 +24,16 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.5, 8.0
 MAX_WAIT_SECONDS = 20.0  # what an endpoint may ask for; a worker that waits for longer does nothing else
 MAX_SECONDS = 240.0
 """No try begins later than this after the first, so that the last one ends before the reservation does."""
-NOT_NOW = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS}
-NOT_THIS = {HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.UNPROCESSABLE_ENTITY}
+NOT_NOW = {
+    HTTPStatus.REQUEST_TIMEOUT,
+    HTTPStatus.CONFLICT,
+    HTTPStatus.TOO_MANY_REQUESTS,
+}
+NOT_THIS = {
+    HTTPStatus.BAD_REQUEST,
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    HTTPStatus.UNPROCESSABLE_ENTITY,
+}
 NOT_US = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
 NO_CREDIT = b"credit balance is too low"  # said with 400; without credit no question is answered
 REQUEST_ID = re.compile(r"[\w.:-]{1,80}", re.ASCII)
@@ -43,7 +51,12 @@ class ModelUnavailable(Unavailable):
     code = "model_unavailable"
 
     def __init__(
-        self, detail: str, kind: str = "", *, is_unpaid: bool = False, retry_after_seconds: int | None = None
+        self,
+        detail: str,
+        kind: str = "",
+        *,
+        is_unpaid: bool = False,
+        retry_after_seconds: int | None = None,
     ) -> None:
         super().__init__(detail, retry_after_seconds=retry_after_seconds)
         self.kind = kind
@@ -72,7 +85,12 @@ class Target:
     task: str
 
 
-def send(target: Target, body: dict[str, Any], *, within_seconds: float | None = None) -> HttpAnswer:
+def send(
+    target: Target,
+    body: dict[str, Any],
+    *,
+    within_seconds: float | None = None,
+) -> HttpAnswer:
     """Return an answer of status 200; with `within_seconds` it is asked once and given up after that time.
 
     Raises ModelUnavailable, QuestionRefused or ForcedToolRefused.
@@ -89,7 +107,11 @@ def send(target: Target, body: dict[str, Any], *, within_seconds: float | None =
             is_over = time.monotonic() + pause - began > MAX_SECONDS
             is_last = not tries_left or is_over or pause > MAX_WAIT_SECONDS or not may_help(error)
             log.warning(
-                "model_unavailable", task=target.task, model=target.model, error=error.kind, tries_again=not is_last
+                "model_unavailable",
+                task=target.task,
+                model=target.model,
+                error=error.kind,
+                tries_again=not is_last,
             )
             if is_last:
                 raise
@@ -109,7 +131,12 @@ def send_once(target: Target, body: dict[str, Any], *, seconds: float) -> HttpAn
     wire = import_module(WIRE)
     left = max(ends_at - time.monotonic(), 0.1)
     try:
-        received: HttpAnswer = wire.post(body, url=target.url, key=target.key, seconds=left)
+        received: HttpAnswer = wire.post(
+            body,
+            url=target.url,
+            key=target.key,
+            seconds=left,
+        )
     except HttpFailed as error:
         kind = {"kind": error}
         if error.was_sent:
@@ -118,7 +145,11 @@ def send_once(target: Target, body: dict[str, Any], *, seconds: float) -> HttpAn
             )
             raise ModelUnavailable(sentence % kind, f"lost: {error}") from None
         sentence = _("The model's endpoint cannot be reached (%(kind)s). Look at the network and ANTHROPIC_BASE_URL.")
-        raise ModelUnavailable(sentence % kind, f"not sent: {error}", is_unpaid=True) from None
+        raise ModelUnavailable(
+            sentence % kind,
+            f"not sent: {error}",
+            is_unpaid=True,
+        ) from None
     if received.status == HTTPStatus.OK:
         return received
     raise refusal_of(received, body)

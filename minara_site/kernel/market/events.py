@@ -50,7 +50,13 @@ class PriceEvent:
     at: datetime
 
 
-def find_events(kind: EventKind, asset: str, *, since: datetime, until: datetime) -> list[PriceEvent]:
+def find_events(
+    kind: EventKind,
+    asset: str,
+    *,
+    since: datetime,
+    until: datetime,
+) -> list[PriceEvent]:
     """Return by time the first ten events of the answer that lie between both moments; those without one are dropped.
 
     `{asset}`, `{since}` and `{until}` in the address are filled in. Raises SourceDisabled or SourceFailed.
@@ -61,7 +67,14 @@ def find_events(kind: EventKind, asset: str, *, since: datetime, until: datetime
         raise SourceDisabled(variable)
     values = {"asset": asset, "since": iso(since), "until": iso(until)}
     found = []
-    for item in read_items(fetch(_PLACEHOLDER.sub(lambda match: quote(values[match[1]], safe=""), url))):
+    for item in read_items(
+        fetch(
+            _PLACEHOLDER.sub(
+                lambda match: quote(values[match[1]], safe=""),
+                url,
+            )
+        )
+    ):
         at, text = moment_of(item), text_of(item)
         if at is not None and text and since <= at <= until:
             found.append(PriceEvent(kind, str(item.get("source") or kind), text, at))

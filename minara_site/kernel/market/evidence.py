@@ -9,7 +9,13 @@ NOTE = "note"
 """The kind of an item that says what is missing."""
 
 
-def read_events(kind: EventKind, asset: str, *, since: datetime, until: datetime) -> list[EvidenceItem]:
+def read_events(
+    kind: EventKind,
+    asset: str,
+    *,
+    since: datetime,
+    until: datetime,
+) -> list[EvidenceItem]:
     """Return what happened to an asset between two moments. Raises SourceFailed.
 
     A note says that nobody was asked, so that no reader takes silence for calm.

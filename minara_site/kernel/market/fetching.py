@@ -55,10 +55,21 @@ def fetch_pairs(
             series = Series(pair.symbol, interval_seconds, source.label, actor)
             fetched.counts[pair.symbol] = Counts()
             try:
-                fetch_pair(source, pair, series, fetched, since=since or start_of(series, now), now=now)
+                fetch_pair(
+                    source,
+                    pair,
+                    series,
+                    fetched,
+                    since=since or start_of(series, now),
+                    now=now,
+                )
             except MinaraError as error:
                 fetched.problems[pair.symbol] = error
-                log.warning("prices_not_fetched", symbol=pair.symbol, code=error.problem_code)
+                log.warning(
+                    "prices_not_fetched",
+                    symbol=pair.symbol,
+                    code=error.problem_code,
+                )
     finally:
         changed = tuple(sorted(symbol for symbol, counts in fetched.counts.items() if counts.written))
         if changed:
@@ -68,14 +79,25 @@ def fetch_pairs(
 
 
 def fetch_pair(
-    source: PriceSource, pair: Pair, series: Series, fetched: Fetched, *, since: datetime, now: datetime
+    source: PriceSource,
+    pair: Pair,
+    series: Series,
+    fetched: Fetched,
+    *,
+    since: datetime,
+    now: datetime,
 ) -> None:
     """Fetch and store one pair, page by page. Raises what the source raises; the pages before stand."""
     length = timedelta(seconds=series.interval_seconds)
     for _page in range(PAGES_OF_A_PAIR):
         if since + length > now:
             return
-        page = source.fetch_bars(pair.spelling, interval_seconds=series.interval_seconds, since=since, most=SLICE_ROWS)
+        page = source.fetch_bars(
+            pair.spelling,
+            interval_seconds=series.interval_seconds,
+            since=since,
+            most=SLICE_ROWS,
+        )
         closed = [bar for bar in page if bar.opens_at + length <= now]
         if not closed:
             return

@@ -50,9 +50,18 @@ def import_file(
     with open_lines(path) as lines:
         rows = iter(parse_rows(lines, interval=length, now=now))
         first = list(islice(rows, SLICE_ROWS))
-        check_step([row.bar for row in first if row.bar], length, may_have_gaps=may_have_gaps)
+        check_step(
+            [row.bar for row in first if row.bar],
+            length,
+            may_have_gaps=may_have_gaps,
+        )
         bars = usable_bars(chain(first, rows), report, note_row)
-        report.counts = import_bars(series=series, bars=bars, now=now, apply=apply)
+        report.counts = import_bars(
+            series=series,
+            bars=bars,
+            now=now,
+            apply=apply,
+        )
     return report
 
 
@@ -61,7 +70,10 @@ def check_step(bars: Iterable[Bar], length: timedelta, *, may_have_gaps: bool) -
     step = smallest_step([bar.opens_at for bar in bars])
     if step is None or step == length:
         return
-    said = {"said": format_interval(int(length.total_seconds())), "step": format_interval(int(step.total_seconds()))}
+    said = {
+        "said": format_interval(int(length.total_seconds())),
+        "step": format_interval(int(step.total_seconds())),
+    }
     if step < length * SUMMER_TIME:
         raise Invalid(_("The rows lie %(step)s apart, closer than %(said)s. Give the right --interval.") % said)
     if step > length and not may_have_gaps:
@@ -70,7 +82,11 @@ def check_step(bars: Iterable[Bar], length: timedelta, *, may_have_gaps: bool) -
         )
 
 
-def usable_bars(rows: Iterable[Row], report: Report, note_row: Callable[[Row], None]) -> Iterator[Bar]:
+def usable_bars(
+    rows: Iterable[Row],
+    report: Report,
+    note_row: Callable[[Row], None],
+) -> Iterator[Bar]:
     """Yield the bars of rows, count every row, and tell of those that are refused."""
     for row in rows:
         report.rows += 1

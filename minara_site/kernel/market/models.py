@@ -19,7 +19,11 @@ def price_field(*, null: bool = False) -> "models.DecimalField[Any, Any]":
 def price_owner() -> "models.ForeignKey[Any, Any]":
     """Return the column that says whose price it is; None is the instance's."""
     return models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, related_name="+", db_index=False
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        null=True,
+        related_name="+",
+        db_index=False,
     )
 
 
@@ -53,10 +57,22 @@ class PriceBar(models.Model):
                 condition=Q(owner__isnull=False),
                 name="one_price_bar_of_owner",
             ),
-            models.CheckConstraint(condition=Q(low__gt=0, high__gte=F("low")), name="price_bar_in_order"),
-            models.CheckConstraint(condition=Q(closes_at__gt=F("opens_at")), name="price_bar_closes_later"),
+            models.CheckConstraint(
+                condition=Q(low__gt=0, high__gte=F("low")),
+                name="price_bar_in_order",
+            ),
+            models.CheckConstraint(
+                condition=Q(closes_at__gt=F("opens_at")),
+                name="price_bar_closes_later",
+            ),
         ]
-        indexes: ClassVar = [models.Index(fields=["is_demo"], condition=Q(is_demo=True), name="price_bars_demo")]
+        indexes: ClassVar = [
+            models.Index(
+                fields=["is_demo"],
+                condition=Q(is_demo=True),
+                name="price_bars_demo",
+            )
+        ]
 
 
 class PricePoint(models.Model):
@@ -73,10 +89,22 @@ class PricePoint(models.Model):
     class Meta:
         db_table = "price_points"
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=["symbol", "at"], condition=Q(owner__isnull=True), name="one_price_point"),
             models.UniqueConstraint(
-                fields=["owner", "symbol", "at"], condition=Q(owner__isnull=False), name="one_price_point_of_owner"
+                fields=["symbol", "at"],
+                condition=Q(owner__isnull=True),
+                name="one_price_point",
+            ),
+            models.UniqueConstraint(
+                fields=["owner", "symbol", "at"],
+                condition=Q(owner__isnull=False),
+                name="one_price_point_of_owner",
             ),
             models.CheckConstraint(condition=Q(price__gt=0), name="price_point_positive"),
         ]
-        indexes: ClassVar = [models.Index(fields=["is_demo"], condition=Q(is_demo=True), name="price_points_demo")]
+        indexes: ClassVar = [
+            models.Index(
+                fields=["is_demo"],
+                condition=Q(is_demo=True),
+                name="price_points_demo",
+            )
+        ]

@@ -21,7 +21,12 @@ class Move:
 
 
 def find_move(
-    symbol: str, window: OutcomeWindow, *, owner_id: int | None, now: datetime, stated: timedelta | None = None
+    symbol: str,
+    window: OutcomeWindow,
+    *,
+    owner_id: int | None,
+    now: datetime,
+    stated: timedelta | None = None,
 ) -> Move | None:
     """Return the prices at both ends of a window, None while one is missing, or a closer one may still arrive.
 
@@ -31,13 +36,28 @@ def find_move(
         return None
     tolerance = tolerance_of(window.length, group_of(symbol), stated=stated)
     ends = (window.starts_at, window.ends_at)
-    before, after = find_prices(symbol, moments=ends, owner_id=owner_id, tolerance=tolerance)
+    before, after = find_prices(
+        symbol,
+        moments=ends,
+        owner_id=owner_id,
+        tolerance=tolerance,
+    )
     newest = partial(find_newest, symbol, owner_id, now)
-    return move_of(before, after, window, tolerance=tolerance, now=now, newest=newest)
+    return move_of(
+        before,
+        after,
+        window,
+        tolerance=tolerance,
+        now=now,
+        newest=newest,
+    )
 
 
 def find_moves(
-    windows: Sequence[tuple[str, OutcomeWindow]], *, owner_id: int | None = None, now: datetime
+    windows: Sequence[tuple[str, OutcomeWindow]],
+    *,
+    owner_id: int | None = None,
+    now: datetime,
 ) -> list[Move | None]:
     """Return for each symbol with its window what `find_move` says, in few statements."""
     tolerances = [tolerance_of(window.length, group_of(symbol)) for symbol, window in windows]
@@ -49,15 +69,32 @@ def find_moves(
     found = list(map(newest_quote, statements.read_newest_of_symbols(slots, owner_id=owner_id)))
     newest = cache(partial(find_newest, owner_id=owner_id, now=now))
     return [
-        move_of(before, after, window, tolerance=tolerance, now=now, newest=partial(newest, symbol))
-        for (symbol, window), tolerance, before, after in zip(windows, tolerances, found[::2], found[1::2], strict=True)
+        move_of(
+            before,
+            after,
+            window,
+            tolerance=tolerance,
+            now=now,
+            newest=partial(newest, symbol),
+        )
+        for (symbol, window), tolerance, before, after in zip(
+            windows,
+            tolerances,
+            found[::2],
+            found[1::2],
+            strict=True,
+        )
     ]
 
 
 def find_starts(windows: Sequence[tuple[str, OutcomeWindow]]) -> list[Quote | None]:
     """Return the price that the instance knew at the beginning of each window."""
     slots = [
-        (symbol, window.starts_at - tolerance_of(window.length, group_of(symbol)), window.starts_at)
+        (
+            symbol,
+            window.starts_at - tolerance_of(window.length, group_of(symbol)),
+            window.starts_at,
+        )
         for symbol, window in windows
     ]
     return list(map(newest_quote, statements.read_newest_of_symbols(slots, owner_id=None)))
@@ -65,7 +102,12 @@ def find_starts(windows: Sequence[tuple[str, OutcomeWindow]]) -> list[Quote | No
 
 def find_newest(symbol: str, owner_id: int | None, now: datetime) -> Quote | None:
     """Return the newest price of a symbol, however old it is."""
-    return find_price(symbol, at=now, owner_id=owner_id, tolerance=now - statements.EARLIEST)
+    return find_price(
+        symbol,
+        at=now,
+        owner_id=owner_id,
+        tolerance=now - statements.EARLIEST,
+    )
 
 
 def move_of(
@@ -80,7 +122,12 @@ def move_of(
     """Return the move between two quotes, None while it is not known for good; `newest` reads the newest price."""
     if now < window.ends_at or before is None or after is None or after.at <= before.at:
         return None
-    if not is_final(after.at, window_ends_at=window.ends_at, tolerance=tolerance, now=now):
+    if not is_final(
+        after.at,
+        window_ends_at=window.ends_at,
+        tolerance=tolerance,
+        now=now,
+    ):
         later = newest()
         if later is None or later.at <= window.ends_at:
             return None

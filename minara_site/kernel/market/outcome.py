@@ -65,7 +65,12 @@ def change_pct(before: Decimal, after: Decimal) -> Fraction:
     return (Fraction(after) - first) / first * 100
 
 
-def judge_change(change: Fraction, direction: Direction, *, band_pct: float) -> Judgement:
+def judge_change(
+    change: Fraction,
+    direction: Direction,
+    *,
+    band_pct: float,
+) -> Judgement:
     """Say whether a change in percent went where the decision expected; `band_pct` is half the width of the noise."""
     is_noise = abs(change) <= Fraction(str(band_pct))
     towards = change * SIGN[direction]
@@ -78,7 +83,12 @@ def judge_change(change: Fraction, direction: Direction, *, band_pct: float) -> 
     return Judgement(outcome, float(towards))
 
 
-def tolerance_of(window: timedelta, group: AssetGroup | None, *, stated: timedelta | None = None) -> timedelta:
+def tolerance_of(
+    window: timedelta,
+    group: AssetGroup | None,
+    *,
+    stated: timedelta | None = None,
+) -> timedelta:
     """Return how old the price at either end of a window may be; `stated` is what the role itself says.
 
     A market that never closes: a quarter of the window, at least an hour, at most a day. Others, and assets of which
@@ -91,7 +101,13 @@ def tolerance_of(window: timedelta, group: AssetGroup | None, *, stated: timedel
     return WHILE_CLOSED
 
 
-def is_final(quote_at: datetime, *, window_ends_at: datetime, tolerance: timedelta, now: datetime) -> bool:
+def is_final(
+    quote_at: datetime,
+    *,
+    window_ends_at: datetime,
+    tolerance: timedelta,
+    now: datetime,
+) -> bool:
     """Say whether the last price before a window's end may be taken, though prices arrive late and in batches.
 
     It may when it is at most an hour old then, or when a whole tolerance has passed since. In between, a price from

@@ -27,7 +27,10 @@ class Regime(StrEnum):
 
 
 def classify_regime(
-    bars: Sequence[Bar], *, trend_pct: float = TREND_PCT, volatility_pct: float = VOLATILITY_PCT
+    bars: Sequence[Bar],
+    *,
+    trend_pct: float = TREND_PCT,
+    volatility_pct: float = VOLATILITY_PCT,
 ) -> Regime:
     """Return the regime of candles in the order of time; the defaults are S4's for a hundred of five minutes.
 

@@ -35,16 +35,31 @@ class LatestPrice:
         return now - self.quote.at
 
 
-def find_price(symbol: str, *, at: datetime, owner_id: int | None, tolerance: timedelta) -> Quote | None:
+def find_price(
+    symbol: str,
+    *,
+    at: datetime,
+    owner_id: int | None,
+    tolerance: timedelta,
+) -> Quote | None:
     """Return the last price known at `at` and not older than `tolerance`, None without one. One statement.
 
     `symbol` is a normalised one. An owner's own price counts when it is newer than the instance's.
     """
-    return find_prices(symbol, moments=(at,), owner_id=owner_id, tolerance=tolerance)[0]
+    return find_prices(
+        symbol,
+        moments=(at,),
+        owner_id=owner_id,
+        tolerance=tolerance,
+    )[0]
 
 
 def find_prices(
-    symbol: str, *, moments: Sequence[datetime], owner_id: int | None, tolerance: timedelta
+    symbol: str,
+    *,
+    moments: Sequence[datetime],
+    owner_id: int | None,
+    tolerance: timedelta,
 ) -> list[Quote | None]:
     """Return for each of these moments what `find_price` returns. One statement for all."""
     spans = [(at - tolerance, at) for at in moments]
@@ -52,7 +67,12 @@ def find_prices(
 
 
 def list_quotes(
-    symbol: str, *, since: datetime, until: datetime, owner_id: int | None, most: int = MAX_QUOTES
+    symbol: str,
+    *,
+    since: datetime,
+    until: datetime,
+    owner_id: int | None,
+    most: int = MAX_QUOTES,
 ) -> list[Quote]:
     """Return at most `most` quotes from `since` to `until` by time: of each equal part of that span the last one.
 
@@ -72,7 +92,12 @@ def find_newest_close(symbol: str, *, interval_seconds: int) -> datetime | None:
     return rows.values_list("closes_at", flat=True).first()
 
 
-def bars_of(symbol: str, interval_seconds: int, *, owner_id: int | None) -> "QuerySet[PriceBar]":
+def bars_of(
+    symbol: str,
+    interval_seconds: int,
+    *,
+    owner_id: int | None,
+) -> "QuerySet[PriceBar]":
     """Return the stored candles of one symbol and length: the instance's, or an owner's."""
     rows = PriceBar.objects.filter(symbol=symbol, interval_seconds=interval_seconds)
     return rows.filter(owner_id__isnull=True) if owner_id is None else rows.filter(owner_id=owner_id)
@@ -87,7 +112,10 @@ def list_newest(*, now: datetime, most: int = MAX_SYMBOLS) -> list[LatestPrice]:
     """Return the newest price of each symbol of the instance, the stalest first; at most so many. One statement."""
     found = statements.read_newest_of_instance(until=now, most=most)
     quotes = ((symbol, newest_quote(candidates)) for symbol, candidates in found.items())
-    return sorted((LatestPrice(symbol, quote) for symbol, quote in quotes if quote), key=lambda one: one.quote.at)
+    return sorted(
+        (LatestPrice(symbol, quote) for symbol, quote in quotes if quote),
+        key=lambda one: one.quote.at,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +147,11 @@ def load_status(*, now: datetime) -> Status:
     wanted = [symbol for symbol in map(normalise_symbol, settings.MINARA.market_symbols) if symbol]
     allowed = LATE_INTERVALS * timedelta(seconds=parse_interval(settings.MINARA.market_interval) or 0)
     late = tuple(symbol for symbol in wanted if symbol in known and known[symbol].age(now) > allowed)
-    return Status(newest, late, tuple(symbol for symbol in wanted if symbol not in known))
+    return Status(
+        newest,
+        late,
+        tuple(symbol for symbol in wanted if symbol not in known),
+    )
 
 
 def is_set_up() -> bool:

@@ -40,14 +40,25 @@ class Counts:
 
     def __add__(self, other: "Counts") -> "Counts":
         """Return both together."""
-        return Counts(self.new + other.new, self.corrected + other.corrected, self.unchanged + other.unchanged)
+        return Counts(
+            self.new + other.new,
+            self.corrected + other.corrected,
+            self.unchanged + other.unchanged,
+        )
 
     @property
     def written(self) -> int:
         return self.new + self.corrected
 
 
-def record_points(*, points: Sequence[Point], owner_id: int | None, source: str, actor: str, now: datetime) -> Counts:
+def record_points(
+    *,
+    points: Sequence[Point],
+    owner_id: int | None,
+    source: str,
+    actor: str,
+    now: datetime,
+) -> Counts:
     """Store prices of an owner, or of the instance with None; all of them or, when one is wrong, none.
 
     A price that stands already with the same value is not written. Raises Invalid.
@@ -57,7 +68,11 @@ def record_points(*, points: Sequence[Point], owner_id: int | None, source: str,
         stored = stored_points(wanted, owner_id)
         changed = [point for key, point in sorted(wanted.items()) if stored.get(key) != (point.price, False)]
         corrected = sum((point.symbol, point.at) in stored for point in changed)
-        counts = Counts(len(changed) - corrected, corrected, len(points) - len(changed))
+        counts = Counts(
+            len(changed) - corrected,
+            corrected,
+            len(points) - len(changed),
+        )
         if not changed:
             return counts
         upsert_rows(
@@ -65,8 +80,19 @@ def record_points(*, points: Sequence[Point], owner_id: int | None, source: str,
             is_owned=owner_id is not None,
         )  # fmt: skip
         symbols = tuple(sorted({point.symbol for point in changed}))
-        details = {"symbols": symbols[:20], "new": counts.new, "corrected": counts.corrected, "source": source}
-        record_audit(now=now, actor=actor, tool_call="prices_posted", owner_id=owner_id, details=details)
+        details = {
+            "symbols": symbols[:20],
+            "new": counts.new,
+            "corrected": counts.corrected,
+            "source": source,
+        }
+        record_audit(
+            now=now,
+            actor=actor,
+            tool_call="prices_posted",
+            owner_id=owner_id,
+            details=details,
+        )
         send_after_commit(prices_recorded, symbols=symbols, owner_id=owner_id)
     return counts
 
@@ -85,12 +111,16 @@ def distinct_points(points: Sequence[Point], *, now: datetime) -> dict[tuple[str
                 FieldError(f"{number}.price", _("Another price of the same symbol and time comes before it."))
             )
     if errors:
-        raise Invalid(_("Nothing was stored. Correct the prices that are named."), errors=tuple(errors[:20]))
+        raise Invalid(
+            _("Nothing was stored. Correct the prices that are named."),
+            errors=tuple(errors[:20]),
+        )
     return wanted
 
 
 def stored_points(
-    wanted: dict[tuple[str, datetime], Point], owner_id: int | None
+    wanted: dict[tuple[str, datetime], Point],
+    owner_id: int | None,
 ) -> dict[tuple[str, datetime], tuple[Any, bool]]:
     """Return what stands already of these symbols and moments: the price, and whether it is the demo's."""
     stored: dict[tuple[str, datetime], tuple[Any, bool]] = {}
@@ -105,7 +135,12 @@ def stored_points(
     return stored
 
 
-def point_row(point: Point, owner_id: int | None, source: str, now: datetime) -> dict[str, Any]:
+def point_row(
+    point: Point,
+    owner_id: int | None,
+    source: str,
+    now: datetime,
+) -> dict[str, Any]:
     """Return the columns of a point."""
     return {
         "owner_id": owner_id,
@@ -129,7 +164,13 @@ class Series:
     owner_id: int | None = None
 
 
-def import_bars(*, series: Series, bars: Iterable[Bar], now: datetime, apply: bool = True) -> Counts:
+def import_bars(
+    *,
+    series: Series,
+    bars: Iterable[Bar],
+    now: datetime,
+    apply: bool = True,
+) -> Counts:
     """Store candles slice by slice and return how many were new; without `apply` only count.
 
     A bar that stands with other values is corrected.
@@ -140,8 +181,17 @@ def import_bars(*, series: Series, bars: Iterable[Bar], now: datetime, apply: bo
             total += store_bars(series, some, now=now) if apply else compare_bars(series, some)[0]
     finally:
         if apply and total.written:
-            send_after_commit(prices_recorded, symbols=(series.symbol,), owner_id=series.owner_id)
-            log.info("prices_stored", symbol=series.symbol, new=total.new, corrected=total.corrected)
+            send_after_commit(
+                prices_recorded,
+                symbols=(series.symbol,),
+                owner_id=series.owner_id,
+            )
+            log.info(
+                "prices_stored",
+                symbol=series.symbol,
+                new=total.new,
+                corrected=total.corrected,
+            )
     return total
 
 
@@ -165,7 +215,11 @@ def store_bars(series: Series, bars: Sequence[Bar], *, now: datetime) -> Counts:
             "to": changed[-1].opens_at.isoformat(),
         }
         record_audit(
-            now=now, actor=series.actor, tool_call="prices_imported", owner_id=series.owner_id, details=details
+            now=now,
+            actor=series.actor,
+            tool_call="prices_imported",
+            owner_id=series.owner_id,
+            details=details,
         )
     return counts
 
@@ -174,7 +228,11 @@ def compare_bars(series: Series, bars: Sequence[Bar]) -> tuple[Counts, list[Bar]
     """Return the counts of a slice and what is to be written, oldest first; of one moment the last bar counts."""
     length = timedelta(seconds=series.interval_seconds)
     wanted = {bar.opens_at + length: bar for bar in bars}
-    rows = bars_of(series.symbol, series.interval_seconds, owner_id=series.owner_id).filter(closes_at__in=list(wanted))
+    rows = bars_of(
+        series.symbol,
+        series.interval_seconds,
+        owner_id=series.owner_id,
+    ).filter(closes_at__in=list(wanted))
     names = ("closes_at", "opens_at", "open", "high", "low", "close", "volume", "is_demo")
     stored = {closes_at: values for closes_at, *values in rows.values_list(*names)}
     changed = [bar for at, bar in sorted(wanted.items()) if stored.get(at) != [*bar_values(bar), False]]

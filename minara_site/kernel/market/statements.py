@@ -44,8 +44,14 @@ class Part:
 
 CANDLES = ("price_bars", "close", "closes_at", "closes_at DESC, interval_seconds DESC")
 POINTS = ("price_points", "price", "at", "at DESC")
-OF_INSTANCE = (Part(*CANDLES, is_owners=False, is_point=False), Part(*POINTS, is_owners=False, is_point=True))
-OF_OWNER = (Part(*CANDLES, is_owners=True, is_point=False), Part(*POINTS, is_owners=True, is_point=True))
+OF_INSTANCE = (
+    Part(*CANDLES, is_owners=False, is_point=False),
+    Part(*POINTS, is_owners=False, is_point=True),
+)
+OF_OWNER = (
+    Part(*CANDLES, is_owners=True, is_point=False),
+    Part(*POINTS, is_owners=True, is_point=True),
+)
 
 
 def parts_for(owner_id: int | None) -> tuple[Part, ...]:
@@ -67,7 +73,11 @@ def newest_statement(parts: tuple[Part, ...], spans: int = 1) -> str:
     )
 
 
-def newest_arguments(symbol: str, owner_id: int | None, spans: Sequence[Span]) -> list[Any]:
+def newest_arguments(
+    symbol: str,
+    owner_id: int | None,
+    spans: Sequence[Span],
+) -> list[Any]:
     """Return what the statement is asked with."""
     adapt = connection.ops.adapt_datetimefield_value
     asked = [[symbol, adapt(first), adapt(last)] for first, last in spans]
@@ -75,12 +85,20 @@ def newest_arguments(symbol: str, owner_id: int | None, spans: Sequence[Span]) -
     return [value for span in asked for part in parts for value in ([owner_id, *span] if part.is_owners else span)]
 
 
-def read_newest(symbol: str, *, owner_id: int | None, spans: Sequence[Span]) -> list[list[Candidate]]:
+def read_newest(
+    symbol: str,
+    *,
+    owner_id: int | None,
+    spans: Sequence[Span],
+) -> list[list[Candidate]]:
     """Return for each span, both ends included, the newest row of each part. One statement for all spans."""
     parts = parts_for(owner_id)
     found: list[list[Candidate]] = [[] for _span in spans]
     with connection.cursor() as cursor:
-        cursor.execute(newest_statement(parts, len(spans)), newest_arguments(symbol, owner_id, spans))
+        cursor.execute(
+            newest_statement(parts, len(spans)),
+            newest_arguments(symbol, owner_id, spans),
+        )
         for place, *values in cursor.fetchall():
             span, part = divmod(place, len(parts))
             found[span].append(candidate_of(parts[part], *values))
@@ -100,7 +118,12 @@ def thinned_statement(parts: tuple[Part, ...], slots: int) -> str:
     return f"WITH slots(after, until) AS (VALUES {rows}) SELECT {found} FROM slots"  # noqa: S608
 
 
-def read_thinned(symbol: str, *, owner_id: int | None, slots: Sequence[Span]) -> list[list[Candidate]]:
+def read_thinned(
+    symbol: str,
+    *,
+    owner_id: int | None,
+    slots: Sequence[Span],
+) -> list[list[Candidate]]:
     """Return for each slot, without `after` and with `until`, the newest row of each part. At most five statements."""
     parts = parts_for(owner_id)
     asked = [value for part in parts for value in ([owner_id, symbol] if part.is_owners else [symbol])]
@@ -108,7 +131,16 @@ def read_thinned(symbol: str, *, owner_id: int | None, slots: Sequence[Span]) ->
     with connection.cursor() as cursor:
         cursor.execute(thinned_statement(parts, len(slots)), [*bounds, *asked])
         ids = cursor.fetchall()
-        found = [dict(read_rows(cursor, part, {row[n] for row in ids} - {None})) for n, part in enumerate(parts)]
+        found = [
+            dict(
+                read_rows(
+                    cursor,
+                    part,
+                    {row[n] for row in ids} - {None},
+                )
+            )
+            for n, part in enumerate(parts)
+        ]
     return [[found[n][row_id] for n, row_id in enumerate(row) if row_id is not None] for row in ids]
 
 
@@ -125,7 +157,9 @@ def symbols_slots_statement(parts: tuple[Part, ...], slots: int) -> str:
 
 
 def read_newest_of_symbols(
-    slots: Sequence[tuple[str, datetime, datetime]], *, owner_id: int | None
+    slots: Sequence[tuple[str, datetime, datetime]],
+    *,
+    owner_id: int | None,
 ) -> list[list[Candidate]]:
     """Return for each symbol with a span, both ends included, the newest row of each part."""
     adapt, parts = connection.ops.adapt_datetimefield_value, parts_for(owner_id)
@@ -138,13 +172,26 @@ def read_newest_of_symbols(
             values = [value for symbol, since, until in some for value in (symbol, adapt(since), adapt(until))]
             cursor.execute(symbols_slots_statement(parts, len(some)), [*values, *asked])
             ids = cursor.fetchall()
-            rows = [dict(read_rows(cursor, part, {row[n] for row in ids} - {None})) for n, part in enumerate(parts)]
+            rows = [
+                dict(
+                    read_rows(
+                        cursor,
+                        part,
+                        {row[n] for row in ids} - {None},
+                    )
+                )
+                for n, part in enumerate(parts)
+            ]
             for slot, row in zip(some, ids, strict=True):
                 found[slot] = [rows[n][row_id] for n, row_id in enumerate(row) if row_id is not None]
     return [found[slot] for slot in slots]
 
 
-def read_rows(cursor: Any, part: Part, ids: set[int]) -> Iterator[tuple[int, Candidate]]:
+def read_rows(
+    cursor: Any,
+    part: Part,
+    ids: set[int],
+) -> Iterator[tuple[int, Candidate]]:
     """Yield the rows of a part by id."""
     if not ids:
         return
@@ -186,7 +233,10 @@ def read_newest_of_instance(*, until: datetime, most: int) -> dict[str, list[Can
     moment = connection.ops.adapt_datetimefield_value(until)
     values = [moment] * (3 * len(OF_INSTANCE))
     with connection.cursor() as cursor:
-        cursor.execute(newest_of_symbols_statement(), [*values, *([most] * len(OF_INSTANCE)), most])
+        cursor.execute(
+            newest_of_symbols_statement(),
+            [*values, *([most] * len(OF_INSTANCE)), most],
+        )
         return {
             symbol: [
                 candidate_of(part, *found[3 * place : 3 * place + 3])
@@ -199,7 +249,11 @@ def read_newest_of_instance(*, until: datetime, most: int) -> dict[str, list[Can
 
 def candidate_of(part: Part, price: Any, at: Any, source: str) -> Candidate:
     """Return a row as both engines' drivers give it."""
-    return Candidate(Quote(price_of(price), moment_of(at), source), part.is_owners, part.is_point)
+    return Candidate(
+        Quote(price_of(price), moment_of(at), source),
+        part.is_owners,
+        part.is_point,
+    )
 
 
 def price_of(value: Any) -> Decimal:
@@ -216,12 +270,20 @@ def moment_of(value: Any) -> datetime:
 def slots_between(since: datetime, until: datetime, most: int) -> list[Span]:
     """Return at most so many slots of one length from `since` to `until`, both included."""
     step = (until - since) / most
-    ends = [since - timedelta(microseconds=1), *(since + step * number for number in range(1, most)), until]
+    ends = [
+        since - timedelta(microseconds=1),
+        *(since + step * number for number in range(1, most)),
+        until,
+    ]
     return [(after, end) for after, end in pairwise(ends) if after < end]
 
 
 def upsert_rows(
-    model: type[models.Model], rows: Sequence[Mapping[str, Any]], *, by: Sequence[str], is_owned: bool
+    model: type[models.Model],
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    by: Sequence[str],
+    is_owned: bool,
 ) -> None:
     """Add rows, or replace those of the same key; `by` is what is unique, within an owner when `is_owned`.
 

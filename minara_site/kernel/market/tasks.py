@@ -29,4 +29,8 @@ def fetch(*, now: datetime, claim: Claim | None = None) -> dict[str, Any] | None
     )
     fetched.raise_problem()
     total = sum(fetched.counts.values(), Counts())
-    return {"symbols": len(fetched.counts), "new": total.new, "corrected": total.corrected}
+    return {
+        "symbols": len(fetched.counts),
+        "new": total.new,
+        "corrected": total.corrected,
+    }

@@ -98,7 +98,13 @@ def collect_static_files() -> None:
     wanted = fingerprint_static_files()
     if stamp.exists() and stamp.read_text() == wanted:
         return
-    call_command("collectstatic", interactive=False, clear=True, ignore_patterns=UNUSED_FILES, verbosity=0)
+    call_command(
+        "collectstatic",
+        interactive=False,
+        clear=True,
+        ignore_patterns=UNUSED_FILES,
+        verbosity=0,
+    )
     stamp.write_text(wanted)
 
 

@@ -61,7 +61,12 @@ class Child:
         self.kill_group(signal.SIGKILL)
         self.deaths = 1 if now - self.started_at > STEADY_SECONDS else self.deaths + 1
         pause = pause_after(self.deaths)
-        log.error("child_died", child=self.name, code=self.process.returncode, restart_in_seconds=pause)
+        log.error(
+            "child_died",
+            child=self.name,
+            code=self.process.returncode,
+            restart_in_seconds=pause,
+        )
         self.process, self.due_at = None, now + pause
 
     def kill_group(self, number: signal.Signals) -> None:
@@ -71,7 +76,12 @@ class Child:
                 os.killpg(self.process.pid, number)
 
 
-def supervise(children: Sequence[Child], *, is_over: Callable[[], bool], step: Callable[[], None]) -> None:
+def supervise(
+    children: Sequence[Child],
+    *,
+    is_over: Callable[[], bool],
+    step: Callable[[], None],
+) -> None:
     """Keep the children alive until it is over, calling `step` between two looks; then stop them all."""
     try:
         while not is_over():

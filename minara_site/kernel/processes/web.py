@@ -49,4 +49,8 @@ def raise_file_limit() -> int:
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    serve(
+        sys.argv[1],
+        int(sys.argv[2]),
+        int(sys.argv[3]),
+    )

@@ -43,7 +43,12 @@ class WholeRequests:
         self.thread = ThreadPoolExecutor(1, thread_name_prefix="answers")
         self.is_listening = False
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def __call__(
+        self,
+        scope: Message,
+        receive: Receive,
+        send: Send,
+    ) -> None:
         """Answer one request."""
         if not self.is_listening:
             self.is_listening = True
@@ -57,7 +62,10 @@ class WholeRequests:
         """Read the body and have the request answered; a large body only when the application wants it."""
         length = declared_length(environ)
         if length > SMALL_BODY:
-            answer = await self.run(environ | {BODY_STATUS: HTTPStatus.CONTINUE}, io.BytesIO())
+            answer = await self.run(
+                environ | {BODY_STATUS: HTTPStatus.CONTINUE},
+                io.BytesIO(),
+            )
             if answer.status != HTTPStatus.CONTINUE:
                 return answer
         if not length:
@@ -67,9 +75,15 @@ class WholeRequests:
                 async with asyncio.timeout(BODY_SECONDS * max(1, length / SMALL_BODY)):
                     await read_body(body, length, receive)
             except TimeoutError:
-                return await self.run(environ | {BODY_STATUS: HTTPStatus.REQUEST_TIMEOUT}, io.BytesIO())
+                return await self.run(
+                    environ | {BODY_STATUS: HTTPStatus.REQUEST_TIMEOUT},
+                    io.BytesIO(),
+                )
             except OSError:  # no room for the temporary file
-                return await self.run(environ | {BODY_STATUS: HTTPStatus.SERVICE_UNAVAILABLE}, io.BytesIO())
+                return await self.run(
+                    environ | {BODY_STATUS: HTTPStatus.SERVICE_UNAVAILABLE},
+                    io.BytesIO(),
+                )
             body.seek(0)
             return await self.run(environ, cast("BinaryIO", body))
 
@@ -81,11 +95,23 @@ class WholeRequests:
 
     async def send(self, answer: "Answer", send: Send) -> None:
         """Send the answer; a long one part by part, as the caller reads it."""
-        await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
+        await send(
+            {
+                "type": "http.response.start",
+                "status": answer.status,
+                "headers": answer.headers,
+            }
+        )
         while not answer.is_over:
             try:
                 async with asyncio.timeout(UNREAD_SECONDS):
-                    await send({"type": "http.response.body", "body": answer.part, "more_body": True})
+                    await send(
+                        {
+                            "type": "http.response.body",
+                            "body": answer.part,
+                            "more_body": True,
+                        }
+                    )
             except (TimeoutError, OSError, RuntimeError):  # nobody reads it, or the caller has gone
                 await self.in_thread(answer.close)
                 return
@@ -126,7 +152,12 @@ class Answer:
         self.parts = iter(self.content)
         self.take()
 
-    def start(self, status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> None:
+    def start(
+        self,
+        status: str,
+        headers: list[tuple[str, str]],
+        exc_info: Any = None,
+    ) -> None:
         """Keep status and headers: WSGI's `start_response`. A request that was not read whole ends its connection."""
         self.status = int(status.partition(" ")[0])
         self.headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
@@ -164,7 +195,11 @@ def end_unread_connections(port: int) -> None:
             ours = socket.socket(fileno=int(file.name))
             try:
                 if ours.family in {socket.AF_INET, socket.AF_INET6} and ours.getsockname()[1] == port:
-                    ours.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNREAD_SECONDS * 1000)
+                    ours.setsockopt(
+                        socket.IPPROTO_TCP,
+                        socket.TCP_USER_TIMEOUT,
+                        UNREAD_SECONDS * 1000,
+                    )
             finally:
                 ours.detach()
 

@@ -15,7 +15,10 @@ from minara_site.web.responses import render_page, toasts_out_of_band
 
 
 def render_list(
-    request: HttpRequest, template: str, page: ListPage, context: Mapping[str, Any] | None = None
+    request: HttpRequest,
+    template: str,
+    page: ListPage,
+    context: Mapping[str, Any] | None = None,
 ) -> HttpResponse:
     """Answer a list: `template` as a page; under HTMX the list alone, or the next rows when a cursor is given."""
     inputs = {**(context or {}), "page": page, "spec": page.spec}
@@ -42,7 +45,17 @@ def render_row(
     `extra` is what the row's template reads beside the row.
     """
     seen = urlsplit(request.headers.get("HX-Current-URL", ""))
-    page = load_counts(spec, queryset, path=seen.path, params=QueryDict(seen.query))
-    inputs = {"row": row, "spec": spec, "page": page.with_tab_counts(tab_counts or {}).with_note(note), **(extra or {})}
+    page = load_counts(
+        spec,
+        queryset,
+        path=seen.path,
+        params=QueryDict(seen.query),
+    )
+    inputs = {
+        "row": row,
+        "spec": spec,
+        "page": page.with_tab_counts(tab_counts or {}).with_note(note),
+        **(extra or {}),
+    }
     html = render_to_string("parts/_list_row.html", inputs, request)
     return HttpResponse(html + toasts_out_of_band(request))

@@ -13,7 +13,13 @@ from minara_site.web.lists.page import ListPage
 from minara_site.web.lists.spec import ListSpec
 
 
-def load_page(spec: ListSpec, request: HttpRequest, queryset: Rows, *, ignore: Sequence[str] = ()) -> ListPage:
+def load_page(
+    spec: ListSpec,
+    request: HttpRequest,
+    queryset: Rows,
+    *,
+    ignore: Sequence[str] = (),
+) -> ListPage:
     """Return the page that filters, order and cursor of the URL ask for.
 
     `ignore` names further parameters that the view reads itself. Bad values become notices, never errors.
@@ -22,10 +28,22 @@ def load_page(spec: ListSpec, request: HttpRequest, queryset: Rows, *, ignore: S
     matching = spec.narrow(queryset, reading)
     order, cursor = reading.sort.order, request.GET.get("cursor")
     try:
-        cut = paginate(matching, order, cursor=cursor, limit=spec.page_size, scope=spec.name)
+        cut = paginate(
+            matching,
+            order,
+            cursor=cursor,
+            limit=spec.page_size,
+            scope=spec.name,
+        )
     except BadCursor:
         cursor = None
-        cut = paginate(matching, order, cursor=None, limit=spec.page_size, scope=spec.name)
+        cut = paginate(
+            matching,
+            order,
+            cursor=None,
+            limit=spec.page_size,
+            scope=spec.name,
+        )
         notice = _("That place in the list is no longer valid; this is its beginning.")
         reading = replace(reading, notices=(*reading.notices, notice))
     is_whole = cut.next_cursor is None and not cursor
@@ -42,7 +60,13 @@ def load_page(spec: ListSpec, request: HttpRequest, queryset: Rows, *, ignore: S
     )
 
 
-def load_counts(spec: ListSpec, queryset: Rows, *, path: str, params: QueryDict) -> ListPage:
+def load_counts(
+    spec: ListSpec,
+    queryset: Rows,
+    *,
+    path: str,
+    params: QueryDict,
+) -> ListPage:
     """Return what a list at this address counts, without rows, for an answer that changes one of them."""
     reading = spec.read(params)
     return ListPage(

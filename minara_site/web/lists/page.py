@@ -118,7 +118,12 @@ class ListPage:
             return []
         current = self.reading.values.get(item.name)
         return [
-            Tab(label, self.link(**{item.name: value}), value == current, self.tab_counts.get(value))
+            Tab(
+                label,
+                self.link(**{item.name: value}),
+                value == current,
+                self.tab_counts.get(value),
+            )
             for value, label in item.load_choices()
         ]
 
@@ -137,7 +142,14 @@ class ListPage:
         fields = [self._form_field(item) for item in self.spec.filters if item.is_addable]
         if len(self.spec.sorts) > 1:
             options = [(sort.name, sort.label) for sort in self.spec.sorts]
-            fields.append(FormField("sort", _("Order"), self.reading.sort.name, options=options))
+            fields.append(
+                FormField(
+                    "sort",
+                    _("Order"),
+                    self.reading.sort.name,
+                    options=options,
+                )
+            )
         return fields
 
     @property
@@ -190,11 +202,26 @@ class ListPage:
 
     def _form_field(self, item: Filter) -> FormField:
         if item.kind is FilterKind.CHOICE:
-            return FormField(item.name, item.label, "", options=[("", _("any")), *item.load_choices()])
+            return FormField(
+                item.name,
+                item.label,
+                "",
+                options=[("", _("any")), *item.load_choices()],
+            )
         value = self.reading.values.get(item.name, "")
         if item.kind is FilterKind.ONE:
-            return FormField(item.name, item.label, value, options=list(item.load_choices()))
-        return FormField(item.name, item.label, str(value), input_type=item.kind)
+            return FormField(
+                item.name,
+                item.label,
+                value,
+                options=list(item.load_choices()),
+            )
+        return FormField(
+            item.name,
+            item.label,
+            str(value),
+            input_type=item.kind,
+        )
 
     def _kept(self, dropped: set[str]) -> list[tuple[str, str]]:
         names = ({"sort"} | {item.name for item in self.spec.filters}) - dropped
@@ -205,10 +232,20 @@ class ListPage:
         if not column.sorts:
             return Head(column.label, column.numeric, "", "")
         if sort.name not in column.sorts:
-            return Head(column.label, column.numeric, self.link(sort=column.sorts[0]), "")
+            return Head(
+                column.label,
+                column.numeric,
+                self.link(sort=column.sorts[0]),
+                "",
+            )
         turned = column.sorts[(column.sorts.index(sort.name) + 1) % len(column.sorts)]
         direction = "descending" if sort.order.descending else "ascending"
-        return Head(column.label, column.numeric, self.link(sort=turned), direction)
+        return Head(
+            column.label,
+            column.numeric,
+            self.link(sort=turned),
+            direction,
+        )
 
 
 def total_label(count: RowCount) -> str:

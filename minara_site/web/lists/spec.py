@@ -42,7 +42,12 @@ class ListSpec:
     def read(self, params: QueryDict, ignore: Sequence[str] = ()) -> Reading:
         """Read what a query string asks for."""
         values: dict[str, Any] = {}
-        known = {"cursor", "sort", *ignore, *(item.name for item in self.filters)}
+        known = {
+            "cursor",
+            "sort",
+            *ignore,
+            *(item.name for item in self.filters),
+        }
         unknown = _("This list has no filter “%(name)s”; it was ignored.")
         notices = [unknown % {"name": name[:80]} for name in params if name not in known]
         for item in self.filters:

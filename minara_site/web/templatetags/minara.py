@@ -54,7 +54,11 @@ def icon(name: str, size: str = "", label: Text = "") -> SafeString:
     if label:
         inner = '<svg class="{}" role="img" aria-label="{}"><use href="{}"/></svg>'
         return format_html(inner, ICON_SIZES[size], label, href)
-    return format_html('<svg class="{}" aria-hidden="true"><use href="{}"/></svg>', ICON_SIZES[size], href)
+    return format_html(
+        '<svg class="{}" aria-hidden="true"><use href="{}"/></svg>',
+        ICON_SIZES[size],
+        href,
+    )
 
 
 @register.simple_tag
@@ -73,7 +77,11 @@ def undo_note(act: str) -> SafeString:
 @register.simple_tag
 def source_badge(source: str, *, is_own: bool = True) -> SafeString:
     """Return where a memory came from; "you" is its reader only when it is their own."""
-    return badge_html("src", source_of(source, is_own=is_own), title=f"source: {source}")
+    return badge_html(
+        "src",
+        source_of(source, is_own=is_own),
+        title=f"source: {source}",
+    )
 
 
 @register.simple_tag
@@ -87,7 +95,14 @@ def badge_html(family: str, badge: Badge, title: str = "") -> SafeString:
     """Return a badge."""
     sign = icon(badge.icon) if badge.icon else NOTHING
     hint = format_html(' title="{}"', title) if title else NOTHING
-    return format_html('<span class="badge {} {}"{}>{}{}</span>', family, badge.shape, hint, sign, badge.word)
+    return format_html(
+        '<span class="badge {} {}"{}>{}{}</span>',
+        family,
+        badge.shape,
+        hint,
+        sign,
+        badge.word,
+    )
 
 
 @register.simple_tag
@@ -144,7 +159,13 @@ def dash() -> SafeString:
 @register.simple_tag
 def chart_rows(rows: Iterable[Value | Point]) -> SafeString:
     """Return the rows of the table behind a chart. In one go: a chart has hundreds, and a page six charts."""
-    cells = ((row.label, _("no value") if row.value is None else row.text or row.value) for row in rows)
+    cells = (
+        (
+            row.label,
+            _("no value") if row.value is None else row.text or row.value,
+        )
+        for row in rows
+    )
     return SafeString(
         "".join(f'<tr><td>{escape(label)}</td><td class="n">{escape(str(text))}</td></tr>' for label, text in cells)
     )
@@ -185,13 +206,21 @@ def field(bound: BoundField, **attrs: Any) -> dict[str, Any]:
         attrs["lang"] = language
     control = bound.as_widget(attrs=attrs) if kind != "choices" else NOTHING
     is_optional = not bound.field.required and not isinstance(widget, Select)
-    return {"field": bound, "kind": kind, "is_optional": is_optional, "control": control}
+    return {
+        "field": bound,
+        "kind": kind,
+        "is_optional": is_optional,
+        "control": control,
+    }
 
 
 @register.inclusion_tag("parts/errors.html")
 def errors(form: BaseForm) -> dict[str, Any]:
     """Return what is wrong with a form as a whole."""
-    return {"messages": form.non_field_errors(), "hidden_errors": [f for f in form.hidden_fields() if f.errors]}
+    return {
+        "messages": form.non_field_errors(),
+        "hidden_errors": [f for f in form.hidden_fields() if f.errors],
+    }
 
 
 @register.simple_tag(takes_context=True)
@@ -210,7 +239,13 @@ def menu(content: str, label: Text) -> SafeString:
     """Return the acts of one row behind a button: links, and forms with one button each."""
     dots = icon("more")
     head = '<details class="row-menu"><summary class="icon-btn" aria-label="{}" title="{}">{}</summary>'
-    return format_html(head + '<div class="menu">{}</div></details>', label, label, dots, content)
+    return format_html(
+        head + '<div class="menu">{}</div></details>',
+        label,
+        label,
+        dots,
+        content,
+    )
 
 
 @register.simple_tag(takes_context=True)
@@ -232,4 +267,7 @@ def here(context: template.Context) -> str:
 def crumbs(context: template.Context) -> dict[str, Any]:
     """Return the way to this page; a view with more than one step below its tab gives them as `crumbs`."""
     shell, title = context["shell"], str(context.get("title", ""))
-    return {"crumbs": shell.crumbs(title, context.get("crumbs")), "back_url": "" if shell.is_tab else shell.back_url}
+    return {
+        "crumbs": shell.crumbs(title, context.get("crumbs")),
+        "back_url": "" if shell.is_tab else shell.back_url,
+    }

@@ -29,7 +29,11 @@ class Command(OwnerCommand):
         change = acts.add_parser("set", help="write the value; an empty one removes it")
         for each in (get, change):
             each.add_argument("name", choices=NAMES)
-        change.add_argument("value", nargs="?", help="the text; without it, standard input is read")
+        change.add_argument(
+            "value",
+            nargs="?",
+            help="the text; without it, standard input is read",
+        )
         for each in (get, change):
             self.add_user(each, "whose value it is")
 
@@ -41,7 +45,13 @@ class Command(OwnerCommand):
             self.stdout.write("\n".join(visible(line) for line in text.split("\n")))
             return
         value = sys.stdin.read() if options["value"] is None else options["value"]
-        saved = save_custom_prompt(owner=owner, content=value, origin=Origin.COMMAND, actor=ACTOR, now=timezone.now())
+        saved = save_custom_prompt(
+            owner=owner,
+            content=value,
+            origin=Origin.COMMAND,
+            actor=ACTOR,
+            now=timezone.now(),
+        )
         if saved.hold:
             self.stderr.write(
                 _("The guard refuses this text: it waits, and no agent reads it. %(name)s lets it in on Profile.")

@@ -72,7 +72,13 @@ def describe(each: Migrated, owner: User) -> str:
     if each.tag is not None:
         today = f"{each.tag.name}: {labels_of(each.tag.name, serialize_tag_value(each.tag.name, each.tag.value))}"
     reason = str(REASONS.get(each.verdict, ""))
-    parts = (f"{VERDICTS[each.verdict]!s:<9}", owner.get_username(), then, today and f"-> {today}", reason)
+    parts = (
+        f"{VERDICTS[each.verdict]!s:<9}",
+        owner.get_username(),
+        then,
+        today and f"-> {today}",
+        reason,
+    )
     return "  ".join(part for part in parts if part)
 
 

@@ -65,7 +65,12 @@ class Command(OwnerCommand):
                 self.stdout.write(_("Refresh requested: run %(run)d.") % {"run": run.pk})
             case "set":
                 is_on = options["value"] == "on"
-                change_settings(owner=owner, settings={options["setting"]: is_on}, actor=ACTOR, now=now)
+                change_settings(
+                    owner=owner,
+                    settings={options["setting"]: is_on},
+                    actor=ACTOR,
+                    now=now,
+                )
                 self.stdout.write(f"{options['setting']}: {options['value']}")
 
 

@@ -31,9 +31,17 @@ class Command(OwnerCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Set up, and say what was done and what waits. Raises Invalid for a folder that cannot be used."""
         owner = self.owner(options)
-        done = set_up(owner=owner, path=options["workspace"], actor="command:setup", now=timezone.now())
+        done = set_up(
+            owner=owner,
+            path=options["workspace"],
+            actor="command:setup",
+            now=timezone.now(),
+        )
         self.stdout.write(_("Folder of the agent files: %(folder)s") % {"folder": done.path})
-        for label, names in ((_("Read"), done.read), (_("Written"), done.made)):
+        for label, names in (
+            (_("Read"), done.read),
+            (_("Written"), done.made),
+        ):
             if names:
                 self.stdout.write(f"{label}: {', '.join(names)}")
         if not (done.read or done.made):

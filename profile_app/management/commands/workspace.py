@@ -28,5 +28,6 @@ class Command(OwnerCommand):
             self.stderr.write(_("There is no text in this file."))
             return
         self.stdout.write(
-            "\n".join(visible(line) for line in text.split("\n")), ending="" if text.endswith("\n") else "\n"
+            "\n".join(visible(line) for line in text.split("\n")),
+            ending="" if text.endswith("\n") else "\n",
         )

@@ -144,22 +144,37 @@ class RefreshRun(Schema):
 @router.get("/profile", "Read the portrait", Act.PROFILE_READ, Data[PortraitOut])
 def read(request: PageRequest, query: Query[OwnerQuery]) -> dict[str, Any]:
     """Read who the owner is, as prompts may say it; texts that wait for a decision are left out."""
-    owner = open_profile(principal=request.principal, owner_name=query.owner, now=timezone.now())
+    owner = open_profile(
+        principal=request.principal,
+        owner_name=query.owner,
+        now=timezone.now(),
+    )
     return {"data": profile_record(owner, reader=request.principal.owner)}
 
 
-@router.put("/profile/settings", "Choose what prompts carry", Act.PROFILE_WRITE, Data[ProfileSettingsOut])
+@router.put(
+    "/profile/settings",
+    "Choose what prompts carry",
+    Act.PROFILE_WRITE,
+    Data[ProfileSettingsOut],
+)
 def put_settings(request: PageRequest, payload: NewProfileSettings) -> dict[str, Any]:
     """Switch memories, trading summary or tags on or off, from the next session on."""
     principal = request.principal
     profile = change_settings(
-        owner=principal.owner, settings=payload.dict(exclude_unset=True), actor=principal.actor, now=timezone.now()
+        owner=principal.owner,
+        settings=payload.dict(exclude_unset=True),
+        actor=principal.actor,
+        now=timezone.now(),
     )
     return {"data": settings_record(profile)}
 
 
 @router.put(
-    "/profile/prompt", "Set the custom prompt", Act.PROFILE_WRITE, {200: Data[CustomPromptOut], 202: CustomPromptHeld}
+    "/profile/prompt",
+    "Set the custom prompt",
+    Act.PROFILE_WRITE,
+    {200: Data[CustomPromptOut], 202: CustomPromptHeld},
 )
 def put_prompt(request: PageRequest, payload: NewCustomPrompt) -> Status[dict[str, Any]]:
     """Set the owner's own instructions; 202 says that the guard refuses the text and that it waits for its owner."""
@@ -168,14 +183,24 @@ def put_prompt(request: PageRequest, payload: NewCustomPrompt) -> Status[dict[st
     return Status(202, {**answer, "held": hold_record(saved.hold)}) if saved.hold else Status(200, answer)
 
 
-@router.delete("/profile/prompt", "Remove the custom prompt", Act.PROFILE_WRITE, CustomPromptRemoved)
+@router.delete(
+    "/profile/prompt",
+    "Remove the custom prompt",
+    Act.PROFILE_WRITE,
+    CustomPromptRemoved,
+)
 def delete_prompt(request: PageRequest) -> dict[str, Any]:
     """Remove the owner's own instructions; the versions stay, and a text that waits goes on waiting."""
     write_prompt(request, "")
     return {}
 
 
-@router.put("/profile/reference-wallets", "Set the reference wallets", Act.PROFILE_WRITE, Data[WalletsOut])
+@router.put(
+    "/profile/reference-wallets",
+    "Set the reference wallets",
+    Act.PROFILE_WRITE,
+    Data[WalletsOut],
+)
 def put_wallets(request: PageRequest, payload: NewWallets) -> dict[str, Any]:
     """Replace the wallets that the owner follows; one wrong address changes nothing."""
     principal = request.principal
@@ -188,11 +213,20 @@ def put_wallets(request: PageRequest, payload: NewWallets) -> dict[str, Any]:
     return {"data": {"reference_wallets": wallet_records(stored)}}
 
 
-@router.post("/profile/refresh", "Refresh the portrait", Act.PROFILE_WRITE, {202: Data[RefreshRun]})
+@router.post(
+    "/profile/refresh",
+    "Refresh the portrait",
+    Act.PROFILE_WRITE,
+    {202: Data[RefreshRun]},
+)
 def refresh(request: PageRequest) -> Status[dict[str, Any]]:
     """Ask for a refresh, once a minute; more is 429."""
     principal = request.principal
-    run = request_refresh(owner=principal.owner, actor=principal.actor, now=timezone.now())
+    run = request_refresh(
+        owner=principal.owner,
+        actor=principal.actor,
+        now=timezone.now(),
+    )
     return Status(202, {"data": {"run_id": run.pk}})
 
 
@@ -201,11 +235,19 @@ def write_prompt(request: PageRequest, content: str) -> SavedDocument:
     principal = request.principal
     origin = Origin.KEY if principal.is_key else Origin.PAGE
     return save_custom_prompt(
-        owner=principal.owner, content=content, origin=origin, actor=principal.actor, now=timezone.now()
+        owner=principal.owner,
+        content=content,
+        origin=origin,
+        actor=principal.actor,
+        now=timezone.now(),
     )
 
 
 def prompt_record(saved: SavedDocument) -> dict[str, Any]:
     """Return the custom prompt in force as the API answers it."""
     document = saved.document
-    return {"custom_prompt": document.content, "version": document.version, "updated_at": document.updated_at}
+    return {
+        "custom_prompt": document.content,
+        "version": document.version,
+        "updated_at": document.updated_at,
+    }

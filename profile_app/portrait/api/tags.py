@@ -33,7 +33,12 @@ class TagCleared(Schema):
     deleted: Literal[True] = True
 
 
-@router.put("/profile/tags/{tag_name}", "Declare a tag", Act.PROFILE_WRITE, Data[TagOut])
+@router.put(
+    "/profile/tags/{tag_name}",
+    "Declare a tag",
+    Act.PROFILE_WRITE,
+    Data[TagOut],
+)
 def put(request: PageRequest, tag_name: str, payload: NewTag) -> dict[str, Any]:
     """Say what the user says of a dimension, such as `risk` or `FOMO Index`. No other spelling is taken."""
     principal = request.principal
@@ -52,5 +57,10 @@ def put(request: PageRequest, tag_name: str, payload: NewTag) -> dict[str, Any]:
 def delete(request: PageRequest, tag_name: str) -> dict[str, Any]:
     """Clear what counts of a dimension; what was learned or inferred before a declaration counts again."""
     principal = request.principal
-    clear_tag(owner=principal.owner, name=tag_name, actor=principal.actor, now=timezone.now())
+    clear_tag(
+        owner=principal.owner,
+        name=tag_name,
+        actor=principal.actor,
+        now=timezone.now(),
+    )
     return {}

@@ -41,13 +41,17 @@ MARKET_OF = {
 
 def any_of(english: str, chinese: str = "") -> re.Pattern[str]:
     """Return a pattern for whole English words and for Chinese ones anywhere."""
-    return re.compile(rf"\b(?:{english})\b" + (f"|{chinese}" if chinese else ""), re.IGNORECASE)
+    return re.compile(
+        rf"\b(?:{english})\b" + (f"|{chinese}" if chinese else ""),
+        re.IGNORECASE,
+    )
 
 
 WORDS: dict[str, dict[str, re.Pattern[str]]] = {
     "risk": {
         "conservative": any_of(
-            r"conservative(?:ly)?|low[- ]risk|risk[- ]averse|preserv\w+ (?:of )?capital", "保守|低风险"
+            r"conservative(?:ly)?|low[- ]risk|risk[- ]averse|preserv\w+ (?:of )?capital",
+            "保守|低风险",
         ),
         "balanced": any_of(r"balanced|moderate[- ]risk|medium[- ]risk", "均衡|中等风险"),
         "aggressive": any_of(r"aggressive(?:ly)?|high[- ]risk", "激进|高风险"),

@@ -61,7 +61,11 @@ def switched_sections(portrait: Portrait) -> dict[str, Section]:
     return {
         INCLUDE_SUMMARY: summary_section(portrait.summaries),
         INCLUDE_TAGS: tags_section(portrait.tags),
-        INCLUDE_MEMORIES: memories_section(SectionName.PERSONALIZATION, "Personalization", portrait.memories),
+        INCLUDE_MEMORIES: memories_section(
+            SectionName.PERSONALIZATION,
+            "Personalization",
+            portrait.memories,
+        ),
     }
 
 
@@ -74,7 +78,12 @@ def summary_section(summaries: Mapping[str, str]) -> Section:
     """Return what was read out of the user's trades, one line for each summary."""
     filled = [(label, text) for name, label in SUMMARY_LABELS.items() if (text := summaries.get(name, "").strip())]
     lines = [f"- {label}: {fence_text(text)}" for label, text in filled]
-    return section_of(SectionName.SUMMARY, "Trading summary", lines, [text for _label, text in filled])
+    return section_of(
+        SectionName.SUMMARY,
+        "Trading summary",
+        lines,
+        [text for _label, text in filled],
+    )
 
 
 def tags_section(tags: Iterable[PromptTag]) -> Section:
@@ -84,6 +93,11 @@ def tags_section(tags: Iterable[PromptTag]) -> Section:
     return Section(SectionName.TAGS, text, len(lines))
 
 
-def only_tags(tags: Iterable[PromptTag], names: Collection[str], *, are_left_out: bool = False) -> list[PromptTag]:
+def only_tags(
+    tags: Iterable[PromptTag],
+    names: Collection[str],
+    *,
+    are_left_out: bool = False,
+) -> list[PromptTag]:
     """Return the tags of these dimensions, or all others, in their order."""
     return [tag for tag in tags if (tag.name in names) is not are_left_out]

@@ -14,11 +14,21 @@ MARKETS = "markets"
 MULTIPLE = frozenset({MARKETS})
 
 SCHEMA: dict[str, dict[str, str]] = {
-    "finance_knowledge": {"level_1": "Beginner", "level_2": "Intermediate", "level_3": "Advanced", "level_4": "Expert"},
+    "finance_knowledge": {
+        "level_1": "Beginner",
+        "level_2": "Intermediate",
+        "level_3": "Advanced",
+        "level_4": "Expert",
+    },
     "frequency": dict.fromkeys(("passive", "weekly", "daily", "active"), ""),
     MARKETS: dict.fromkeys(("crypto_majors", "crypto_alts", "memes", "stocks", "commodities", "pre_ipo"), ""),
     "risk": dict.fromkeys(("conservative", "balanced", "aggressive"), ""),
-    "web3_knowledge_level": {"level_1": "Novice", "level_2": "Familiar", "level_3": "Experienced", "level_4": "Pro"},
+    "web3_knowledge_level": {
+        "level_1": "Novice",
+        "level_2": "Familiar",
+        "level_3": "Experienced",
+        "level_4": "Pro",
+    },
     "style": dict.fromkeys(("fundamentals", "technical", "narrative", "news_event", "community"), ""),
     "FOMO Index": dict.fromkeys(("Very Low", "Low", "Medium", "High", "Very High"), ""),
     "FUD Immunity": dict.fromkeys(("Strong", "Medium", "Weak"), ""),
@@ -62,7 +72,10 @@ def is_valid_tag_value(name: str, value: SentValue) -> bool:
 def serialize_tag_value(name: str, value: SentValue) -> str:
     """Return a valid value as its column holds it; `markets` is a JSON array in the order of the schema."""
     if name in MULTIPLE and isinstance(value, Sequence):
-        return json.dumps([each for each in allowed_values(name) if each in value], separators=(",", ":"))
+        return json.dumps(
+            [each for each in allowed_values(name) if each in value],
+            separators=(",", ":"),
+        )
     return str(value)
 
 

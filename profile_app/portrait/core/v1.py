@@ -47,7 +47,11 @@ def migrate_tag(name: str, value: str, source: str) -> TagV2 | None:
     if not chosen or len(chosen) < len(found) or len(set(chosen)) < len(chosen):
         return None
     said = tuple(each for each in allowed_values(today) if each in chosen) if today in MULTIPLE else chosen[0]
-    return TagV2(today, said, TagSource.USER if source in DECLARED else TagSource.INFERRED)
+    return TagV2(
+        today,
+        said,
+        TagSource.USER if source in DECLARED else TagSource.INFERRED,
+    )
 
 
 def read_values(value: str) -> list[str]:

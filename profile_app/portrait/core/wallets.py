@@ -100,7 +100,10 @@ def _rotate(lane: int, bits: int) -> int:
 
 def dump_wallets(wallets: Iterable[Wallet]) -> str:
     """Return wallets as their column holds them, in their order."""
-    return json.dumps([{"address": each.address, "label": each.label} for each in wallets], ensure_ascii=False)
+    return json.dumps(
+        [{"address": each.address, "label": each.label} for each in wallets],
+        ensure_ascii=False,
+    )
 
 
 def parse_wallets(stored: str) -> tuple[Wallet, ...]:

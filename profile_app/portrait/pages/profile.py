@@ -45,7 +45,10 @@ SWITCHES: dict[str, tuple[str | Promise, str | Promise]] = {
     INCLUDE_SUMMARY: (_("Trading summary"), _("What is known of your trades.")),
     INCLUDE_TAGS: (_("Tags"), _("Declared and inferred tags.")),
 }
-SUMMARY_LABELS = {PLATFORM_SUMMARY: _("Your wallets"), REFERENCE_SUMMARY: _("Reference wallets")}
+SUMMARY_LABELS = {
+    PLATFORM_SUMMARY: _("Your wallets"),
+    REFERENCE_SUMMARY: _("Reference wallets"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +105,16 @@ def page_context(owner: User, reader: User, *, now: datetime) -> dict[str, Any]:
 
 def shape_switches(settings: Mapping[str, bool], costs: Mapping[str, int]) -> list[SwitchRow]:
     """Return the three parts, each with its cost whether it is on or off."""
-    return [SwitchRow(name, label, hint, settings[name], costs[name]) for name, (label, hint) in SWITCHES.items()]
+    return [
+        SwitchRow(
+            name,
+            label,
+            hint,
+            settings[name],
+            costs[name],
+        )
+        for name, (label, hint) in SWITCHES.items()
+    ]
 
 
 def shape_summary(summaries: dict[str, str], *, is_own: bool) -> list[SummaryPart]:
@@ -116,7 +128,9 @@ def shape_wallets(wallets: Sequence[Wallet], *, is_own: bool) -> list[WalletRow]
     """Return the wallets in their order."""
     return [
         WalletRow(
-            each.address, each.label if is_own else mask(each.label), "EVM" if each.address[1] == "x" else "Solana"
+            each.address,
+            each.label if is_own else mask(each.label),
+            "EVM" if each.address[1] == "x" else "Solana",
         )
         for each in wallets
     ]
@@ -134,4 +148,8 @@ def counted(text: str, document: Document | None) -> dict[str, Any]:
 
 def preview_prompt(text: str, document: Document | None) -> GuardPreview | None:
     """Return why the guard flags this text, None when it accepts it."""
-    return preview_text(text[:MAX_PROMPT_CHARS], kind=CUSTOM_PROMPT, object_id=document.pk if document else None)
+    return preview_text(
+        text[:MAX_PROMPT_CHARS],
+        kind=CUSTOM_PROMPT,
+        object_id=document.pk if document else None,
+    )

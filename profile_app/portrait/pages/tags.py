@@ -145,7 +145,11 @@ class TagRow:
         return enumeration([str(each.label) for each in self.choices if each.is_on])
 
 
-def page_context(owner: User, reader: User, problems: Mapping[str, str] | None = None) -> dict[str, Any]:
+def page_context(
+    owner: User,
+    reader: User,
+    problems: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
     """Return what the page shows of an owner's tags; `problems` by dimension. Five queries at most."""
     tags = {tag.name: tag for tag in list_tags(owner=owner)}
     history = load_history(owner=owner)
@@ -153,7 +157,13 @@ def page_context(owner: User, reader: User, problems: Mapping[str, str] | None =
     actors = {tag.actor for tag in tags.values()} | {event.actor for event in events}
     names = name_actors(actors, reader=reader) if actors else {}
     rows = [
-        shape_row(name, tags.get(name), history.get(name, ()), names, problem=(problems or {}).get(name, ""))
+        shape_row(
+            name,
+            tags.get(name),
+            history.get(name, ()),
+            names,
+            problem=(problems or {}).get(name, ""),
+        )
         for name in SCHEMA
     ]
     return {
@@ -167,7 +177,12 @@ def page_context(owner: User, reader: User, problems: Mapping[str, str] | None =
 
 
 def shape_row(
-    name: str, tag: UserTag | None, events: Iterable[UserTagEvent], names: Mapping[str, str], *, problem: str
+    name: str,
+    tag: UserTag | None,
+    events: Iterable[UserTagEvent],
+    names: Mapping[str, str],
+    *,
+    problem: str,
 ) -> TagRow:
     """Return one dimension in words."""
     chosen = split(name, tag.value) if tag else ()
@@ -201,7 +216,14 @@ def shape_event(event: UserTagEvent, names: Mapping[str, str]) -> TagEventRow:
     else:
         line, note = said, _("before: %(what)s") % {"what": before} if before else ""
     is_persons = event.actor.startswith("user:")
-    return TagEventRow(line, note, names.get(event.actor, ""), event.at, *origin_of(event.origin), is_persons)
+    return TagEventRow(
+        line,
+        note,
+        names.get(event.actor, ""),
+        event.at,
+        *origin_of(event.origin),
+        is_persons,
+    )
 
 
 def claim_label(name: str, source: str, value: str) -> str:

@@ -56,7 +56,13 @@ def load_wallets(owner: User, *, reader: User) -> tuple[Wallet, ...]:
 def load_profile_texts(owner_id: int) -> dict[str, str]:
     """Return the custom prompt and the summaries that prompts carry, by name; their names differ. One query."""
     rows = PROFILE_TEXTS.ask(owner_id=owner_id)
-    by_kind = [(kind, [row for of_kind, row in rows if of_kind == kind]) for kind in TEXT_KINDS]
+    by_kind = [
+        (
+            kind,
+            [row for of_kind, row in rows if of_kind == kind],
+        )
+        for kind in TEXT_KINDS
+    ]
     return {name: text for kind, texts in by_kind for name, text in accepted_texts(kind, texts).items()}
 
 
@@ -83,7 +89,11 @@ def summaries_of(texts: Mapping[str, str]) -> dict[str, str]:
 
 def load_newest_memories(owner: User) -> list[Memory]:
     """Return the newest personalization memories that the guard lets in."""
-    return read_memories(owner=owner, category=Category.PERSONALIZATION, limit=MAX_MEMORIES)
+    return read_memories(
+        owner=owner,
+        category=Category.PERSONALIZATION,
+        limit=MAX_MEMORIES,
+    )
 
 
 def find_last_refresh(owner_id: int) -> datetime | None:

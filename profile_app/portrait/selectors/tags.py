@@ -67,7 +67,11 @@ def list_events(*, owner: Owner) -> Any:
 
 def load_history(*, owner: Owner) -> dict[str, list[UserTagEvent]]:
     """Return the newest 50 events of each dimension, the newest first. One query."""
-    place = Window(RowNumber(), partition_by=F("name"), order_by=F("pk").desc())
+    place = Window(
+        RowNumber(),
+        partition_by=F("name"),
+        order_by=F("pk").desc(),
+    )
     newest = list_events(owner=owner).annotate(place=place).filter(place__lte=MAX_EVENTS).order_by("-pk")
     history: dict[str, list[UserTagEvent]] = {}
     for event in newest:
@@ -77,7 +81,10 @@ def load_history(*, owner: Owner) -> dict[str, list[UserTagEvent]]:
 
 def prompt_tags(owner_id: int) -> list[PromptTag]:
     """Return what a prompt says of an owner: declared tags first, each group in the order of the schema. One query."""
-    return sorted(COUNTING.ask(owner_id=owner_id), key=lambda tag: (not tag.is_declared, _PLACE[tag.name]))
+    return sorted(
+        COUNTING.ask(owner_id=owner_id),
+        key=lambda tag: (not tag.is_declared, _PLACE[tag.name]),
+    )
 
 
 def stable_tags(owner_id: int) -> list[PromptTag]:
@@ -87,7 +94,12 @@ def stable_tags(owner_id: int) -> list[PromptTag]:
 
 
 COUNTING = Prepared(
-    lambda name, value, source: PromptTag(name, labels_of(name, value), TagSource(source), value_of(name, value)),
+    lambda name, value, source: PromptTag(
+        name,
+        labels_of(name, value),
+        TagSource(source),
+        value_of(name, value),
+    ),
     lambda: [UserTag.objects.filter(owner_id=OWNER_ID).values_list("name", "value", "source")],
 )
 
@@ -95,7 +107,12 @@ COUNTING = Prepared(
 def tag_record(tag: UserTag) -> dict[str, Any]:
     """Return a tag as API and tools answer it (contract); `markets` has a list."""
     value = value_of(tag.name, tag.value)
-    return {"name": tag.name, "value": value, "source": tag.source, "updated_at": tag.updated_at}
+    return {
+        "name": tag.name,
+        "value": value,
+        "source": tag.source,
+        "updated_at": tag.updated_at,
+    }
 
 
 def value_of(name: str, stored: str) -> str | list[str]:

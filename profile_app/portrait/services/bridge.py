@@ -43,7 +43,11 @@ def bridge_tags(*, now: datetime, ids: Sequence[int] | None = None) -> dict[str,
         places = sorted(set(rows.filter(pk__in=ids).values_list("owner_id", "dimension")))
     owners = User.objects.in_bulk({owner_id for owner_id, _dimension in places})
     done = Counter(
-        follow(owner=owners[owner_id], dimension=PreferenceDimension(dimension), now=now)
+        follow(
+            owner=owners[owner_id],
+            dimension=PreferenceDimension(dimension),
+            now=now,
+        )
         for owner_id, dimension in places
         if owner_id in owners
     )
@@ -71,7 +75,13 @@ def follow(*, owner: User, dimension: PreferenceDimension, now: datetime) -> str
         wanted = next(speaking(rows.order_by("-decided_at", "-pk")), None)
         claim = last if last is not None and last.kind in SAYS else None
         if wanted is None:
-            withdraw_tag(owner=owner, name=name, source=LEARNED, actor=ACTOR, now=now)
+            withdraw_tag(
+                owner=owner,
+                name=name,
+                source=LEARNED,
+                actor=ACTOR,
+                now=now,
+            )
             return "withdrawn" if claim else ""
         row, value = wanted
         if claim is not None and claim.origin == origin_of(row) and says_so(claim, value):

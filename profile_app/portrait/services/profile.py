@@ -47,12 +47,22 @@ ADDRESS_PROBLEMS = {
 }
 
 
-def open_profile(*, principal: Principal, owner_name: str | None, now: datetime) -> User:
+def open_profile(
+    *,
+    principal: Principal,
+    owner_name: str | None,
+    now: datetime,
+) -> User:
     """Return whose profile is read, and log the reading of another owner's. Raises NotFound."""
     owner = principal.reads(Act.PROFILE_READ, owner_name)
     if not isinstance(owner, User):
         raise NotFound(_("Name one owner: a profile belongs to one person."))
-    log_access(principal=principal, owner_ids=[owner.pk], kind="profile", now=now)
+    log_access(
+        principal=principal,
+        owner_ids=[owner.pk],
+        kind="profile",
+        now=now,
+    )
     return owner
 
 
@@ -69,7 +79,13 @@ def get_locked(owner_id: int, now: datetime) -> FinancialProfile:
     return profile
 
 
-def change_settings(*, owner: User, settings: Mapping[str, bool], actor: str, now: datetime) -> FinancialProfile:
+def change_settings(
+    *,
+    owner: User,
+    settings: Mapping[str, bool],
+    actor: str,
+    now: datetime,
+) -> FinancialProfile:
     """Switch parts of the prompt on or off, by the names in `SETTINGS`; what is so already changes nothing."""
     with transaction.atomic():
         profile = lock_profile(owner, now)
@@ -81,12 +97,23 @@ def change_settings(*, owner: User, settings: Mapping[str, bool], actor: str, no
             setattr(profile, name, flag)
         profile.updated_at = now
         profile.save(update_fields=[*changed, "updated_at"])
-        record_audit(now=now, actor=actor, tool_call="profile_settings_changed", owner_id=owner.pk, details=changed)
+        record_audit(
+            now=now,
+            actor=actor,
+            tool_call="profile_settings_changed",
+            owner_id=owner.pk,
+            details=changed,
+        )
     return profile
 
 
 def set_reference_wallets(
-    *, owner: User, wallets: Iterable[Wallet], actor: str, now: datetime, expected: Sequence[Wallet] | None = None
+    *,
+    owner: User,
+    wallets: Iterable[Wallet],
+    actor: str,
+    now: datetime,
+    expected: Sequence[Wallet] | None = None,
 ) -> tuple[Wallet, ...]:
     """Replace the wallets that a user follows, in their order, and return them as stored; the same change nothing.
 
@@ -103,8 +130,17 @@ def set_reference_wallets(
             return stored
         profile.reference_wallets_json, profile.updated_at = dump_wallets(checked), now
         profile.save(update_fields=["reference_wallets_json", "updated_at"])
-        details = {"wallets": len(checked), "sha256": content_digest(profile.reference_wallets_json)}
-        record_audit(now=now, actor=actor, tool_call="reference_wallets_changed", owner_id=owner.pk, details=details)
+        details = {
+            "wallets": len(checked),
+            "sha256": content_digest(profile.reference_wallets_json),
+        }
+        record_audit(
+            now=now,
+            actor=actor,
+            tool_call="reference_wallets_changed",
+            owner_id=owner.pk,
+            details=details,
+        )
     return checked
 
 
@@ -187,13 +223,29 @@ def save_custom_prompt(
                 is_confirmed=is_confirmed,
             )
         except Invalid as refusal:
-            raise Invalid(refusal.detail, errors=(FieldError(CUSTOM_PROMPT, refusal.detail),)) from None
+            raise Invalid(
+                refusal.detail,
+                errors=(FieldError(CUSTOM_PROMPT, refusal.detail),),
+            ) from None
     return saved
 
 
-def save_custom_prompt_draft(*, owner: User, draft: str, version: int, now: datetime) -> Document:
+def save_custom_prompt_draft(
+    *,
+    owner: User,
+    draft: str,
+    version: int,
+    now: datetime,
+) -> Document:
     """Keep what its owner is writing; no prompt carries it. Raises Invalid."""
-    return save_draft(owner=owner, kind=CUSTOM_PROMPT, name=CUSTOM_PROMPT, draft=draft, version=version, now=now)
+    return save_draft(
+        owner=owner,
+        kind=CUSTOM_PROMPT,
+        name=CUSTOM_PROMPT,
+        draft=draft,
+        version=version,
+        now=now,
+    )
 
 
 def copy_texts_in_force(documents: Sequence[Document], *, now: datetime) -> None:
@@ -215,7 +267,18 @@ def request_refresh(*, owner: User, actor: str, now: datetime) -> JobRun:
             seconds = ceil(wait.total_seconds())
             detail = _("It was refreshed less than a minute ago. Wait %(seconds)d seconds.") % {"seconds": seconds}
             raise Throttled(detail, retry_after_seconds=seconds)
-        run = request_run(REFRESH, {"owner_id": owner.pk}, now=now, requested_by=actor)
+        run = request_run(
+            REFRESH,
+            {"owner_id": owner.pk},
+            now=now,
+            requested_by=actor,
+        )
         details = {"run": run.pk}
-        record_audit(now=now, actor=actor, tool_call="profile_refresh_requested", owner_id=owner.pk, details=details)
+        record_audit(
+            now=now,
+            actor=actor,
+            tool_call="profile_refresh_requested",
+            owner_id=owner.pk,
+            details=details,
+        )
     return run

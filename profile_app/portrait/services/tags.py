@@ -66,7 +66,15 @@ def set_tag(
     if problem := value_problem(name, value):
         raise Invalid(problem, errors=(FieldError("value", problem),))
     values = {name: value}
-    return set_tags(owner=owner, values=values, source=source, actor=actor, now=now, origin=origin, is_demo=is_demo)[0]
+    return set_tags(
+        owner=owner,
+        values=values,
+        source=source,
+        actor=actor,
+        now=now,
+        origin=origin,
+        is_demo=is_demo,
+    )[0]
 
 
 def set_tags(
@@ -97,16 +105,34 @@ def set_tags(
     return changes
 
 
-def clear_tag(*, owner: User, name: str, actor: str, now: datetime) -> TagChange:
+def clear_tag(
+    *,
+    owner: User,
+    name: str,
+    actor: str,
+    now: datetime,
+) -> TagChange:
     """Clear what counts of a dimension; what a weaker source said last comes back. Raises NotFound."""
     with transaction.atomic():
         lock_owner(owner.pk)
-        change = end_claim(owner, get_tag(owner=owner, name=name), actor=actor, now=now)
+        change = end_claim(
+            owner,
+            get_tag(owner=owner, name=name),
+            actor=actor,
+            now=now,
+        )
         record([change], owner=owner, actor=actor, now=now)
     return change
 
 
-def withdraw_tag(*, owner: User, name: str, source: TagSource, actor: str, now: datetime) -> TagChange:
+def withdraw_tag(
+    *,
+    owner: User,
+    name: str,
+    source: TagSource,
+    actor: str,
+    now: datetime,
+) -> TagChange:
     """Take back what a source other than the user says of a dimension, whether it counts or not."""
     with transaction.atomic():
         lock_owner(owner.pk)
@@ -116,14 +142,32 @@ def withdraw_tag(*, owner: User, name: str, source: TagSource, actor: str, now: 
         if tag is not None and tag.source == source:
             change = end_claim(owner, tag, actor=actor, now=now, kind="withdrawn")
         else:
-            ended = {"value_before": claim.value, "source_before": source, "origin": claim.origin}
-            event = add_event(owner, name, "withdrawn", actor=actor, now=now, is_demo=claim.is_demo, **ended)
+            ended = {
+                "value_before": claim.value,
+                "source_before": source,
+                "origin": claim.origin,
+            }
+            event = add_event(
+                owner,
+                name,
+                "withdrawn",
+                actor=actor,
+                now=now,
+                is_demo=claim.is_demo,
+                **ended,
+            )
             change = TagChange(name, "withdrawn", tag, event.pk)
         record([change], owner=owner, actor=actor, now=now)
     return change
 
 
-def confirm_tag(*, owner: User, name: str, actor: str, now: datetime) -> TagChange:
+def confirm_tag(
+    *,
+    owner: User,
+    name: str,
+    actor: str,
+    now: datetime,
+) -> TagChange:
     """Make what was inferred or learned the owner's own word; what is declared stays. Raises NotFound."""
     with transaction.atomic():
         lock_owner(owner.pk)
@@ -134,7 +178,13 @@ def confirm_tag(*, owner: User, name: str, actor: str, now: datetime) -> TagChan
 
 
 def union_markets(
-    *, owner: User, values: Collection[str], actor: str, now: datetime, origin: str = "", is_demo: bool = False
+    *,
+    owner: User,
+    values: Collection[str],
+    actor: str,
+    now: datetime,
+    origin: str = "",
+    is_demo: bool = False,
 ) -> TagChange:
     """Add markets to the tag (S3, `unionMarkets`): none is removed, the row keeps its source; a new one is inferred.
 
@@ -150,13 +200,20 @@ def union_markets(
         known = parse_stored_tag_value(MARKETS, tag.value) if tag else ()
         source, origin = (TagSource(tag.source), tag.origin) if tag else (TagSource.INFERRED, origin)
         change = Said(owner, source, actor, now, origin, is_demo).write(
-            MARKETS, serialize_tag_value(MARKETS, [*known, *values])
+            MARKETS,
+            serialize_tag_value(MARKETS, [*known, *values]),
         )
         record([change], owner=owner, actor=actor, now=now)
     return change
 
 
-def undo_change(*, owner: User, event_id: int, actor: str, now: datetime) -> TagChange:
+def undo_change(
+    *,
+    owner: User,
+    event_id: int,
+    actor: str,
+    now: datetime,
+) -> TagChange:
     """Give a dimension back what counted before its last change. Raises NotFound, Conflict when it changed since."""
     with transaction.atomic():
         lock_owner(owner.pk)
@@ -173,7 +230,12 @@ def undo_change(*, owner: User, event_id: int, actor: str, now: datetime) -> Tag
             origin, is_demo = (said.origin, said.is_demo) if said else ("", False)
             change = Said(owner, before, actor, now, origin, is_demo).write(event.name, event.value_before)
         else:
-            change = end_claim(owner, get_tag(owner=owner, name=event.name), actor=actor, now=now)
+            change = end_claim(
+                owner,
+                get_tag(owner=owner, name=event.name),
+                actor=actor,
+                now=now,
+            )
         record([change], owner=owner, actor=actor, now=now)
     return change
 
@@ -204,15 +266,35 @@ class Said:
         ):
             return TagChange(name, UNCHANGED, tag)
         before = {"value_before": tag.value, "source_before": tag.source} if tag else {}
-        fields = {"value": stored, "source": self.source, "origin": self.origin, "is_demo": self.is_demo, **before}
-        event = add_event(self.owner, name, kind, actor=self.actor, now=self.now, **fields)
+        fields = {
+            "value": stored,
+            "source": self.source,
+            "origin": self.origin,
+            "is_demo": self.is_demo,
+            **before,
+        }
+        event = add_event(
+            self.owner,
+            name,
+            kind,
+            actor=self.actor,
+            now=self.now,
+            **fields,
+        )
         if kind != OUTRANKED:
             tag = tag or UserTag(owner=self.owner, name=name)
             put(tag, event, now=self.now)
         return TagChange(name, kind, tag, event.pk)
 
 
-def end_claim(owner: User, tag: UserTag, *, actor: str, now: datetime, kind: str = "cleared") -> TagChange:
+def end_claim(
+    owner: User,
+    tag: UserTag,
+    *,
+    actor: str,
+    now: datetime,
+    kind: str = "cleared",
+) -> TagChange:
     """End what counts of a dimension: the newest word of the next weaker source comes back, else the row goes."""
     weaker = [source for source in TagSource if STRENGTH[source] < STRENGTH[TagSource(tag.source)]]
     claims = (find_claim(owner=owner, name=tag.name, source=source) for source in weaker)  # the strongest first
@@ -220,7 +302,15 @@ def end_claim(owner: User, tag: UserTag, *, actor: str, now: datetime, kind: str
     comes = {"value": claim.value, "source": claim.source, "origin": claim.origin} if claim else {}
     ended = {"value_before": tag.value, "source_before": tag.source, **comes}
     is_demo = tag.is_demo and kind == "withdrawn"  # by the job that follows the demo's preference
-    event = add_event(owner, tag.name, kind, actor=actor, now=now, is_demo=is_demo, **ended)
+    event = add_event(
+        owner,
+        tag.name,
+        kind,
+        actor=actor,
+        now=now,
+        is_demo=is_demo,
+        **ended,
+    )
     if claim is None:
         tag.delete()
         return TagChange(tag.name, kind, None, event.pk)
@@ -235,22 +325,51 @@ def put(tag: UserTag, said: UserTagEvent, *, now: datetime) -> None:
     tag.save()
 
 
-def add_event(owner: User, name: str, kind: str, *, now: datetime, **fields: Any) -> UserTagEvent:
+def add_event(
+    owner: User,
+    name: str,
+    kind: str,
+    *,
+    now: datetime,
+    **fields: Any,
+) -> UserTagEvent:
     """Store what happened to a dimension."""
-    event: UserTagEvent = UserTagEvent.objects.create(owner=owner, name=name, kind=kind, at=now, **fields)
+    event: UserTagEvent = UserTagEvent.objects.create(
+        owner=owner,
+        name=name,
+        kind=kind,
+        at=now,
+        **fields,
+    )
     return event
 
 
-def record(changes: Collection[TagChange], *, owner: User, actor: str, now: datetime) -> None:
+def record(
+    changes: Collection[TagChange],
+    *,
+    owner: User,
+    actor: str,
+    now: datetime,
+) -> None:
     """Record what was done, by the names of the dimensions; one entry for each kind of act."""
     acts: dict[str, list[str]] = {}
     for change in changes:
         if change.kind:
-            act = {OUTRANKED: "tag_outranked", "cleared": "tag_cleared", "withdrawn": "tag_cleared"}
+            act = {
+                OUTRANKED: "tag_outranked",
+                "cleared": "tag_cleared",
+                "withdrawn": "tag_cleared",
+            }
             acts.setdefault(act.get(change.kind, "tag_set"), []).append(change.name)
     for act_name, names in acts.items():
         details = {"count": len(names), "names": names}
-        record_audit(now=now, actor=actor, tool_call=act_name, owner_id=owner.pk, details=details)
+        record_audit(
+            now=now,
+            actor=actor,
+            tool_call=act_name,
+            owner_id=owner.pk,
+            details=details,
+        )
 
 
 def value_problem(name: str, value: SentValue) -> str:

@@ -47,7 +47,17 @@ def migrate_tags(*, owner: User, apply: bool, now: datetime) -> list[Migrated]:
         lock_owner(owner.pk)
         tags = {tag.name: tag for tag in UserTag.objects.for_owner(owner)}
         rows = UserTagV1.objects.for_owner(owner).filter(migrated_at=None)
-        done = [migrate(row, said, tags, owner=owner, apply=apply, now=now) for row, said in best_first(rows)]
+        done = [
+            migrate(
+                row,
+                said,
+                tags,
+                owner=owner,
+                apply=apply,
+                now=now,
+            )
+            for row, said in best_first(rows)
+        ]
         if apply:
             known = [each.row.pk for each in done if each.verdict is not Verdict.UNKNOWN]
             UserTagV1.objects.filter(pk__in=known).update(migrated_at=now)
@@ -66,7 +76,13 @@ def best_first(rows: Iterable[UserTagV1]) -> "list[tuple[UserTagV1, TagV2 | None
 
 
 def migrate(
-    row: UserTagV1, said: TagV2 | None, tags: dict[str, UserTag], *, owner: User, apply: bool, now: datetime
+    row: UserTagV1,
+    said: TagV2 | None,
+    tags: dict[str, UserTag],
+    *,
+    owner: User,
+    apply: bool,
+    now: datetime,
 ) -> Migrated:
     """Bring one row over; `tags` are those in force, and gain what comes."""
     if said is None:
@@ -78,10 +94,21 @@ def migrate(
     is_weaker = tag is not None and STRENGTH[TagSource(tag.source)] > STRENGTH[said.source]
     if not apply:
         if not is_weaker:
-            tags[said.name] = UserTag(name=said.name, value=stored, source=said.source, updated_at=now)
+            tags[said.name] = UserTag(
+                name=said.name,
+                value=stored,
+                source=said.source,
+                updated_at=now,
+            )
         return Migrated(row, Verdict.NOTED if is_weaker else Verdict.MIGRATED, said)
     change = set_tag(
-        owner=owner, name=said.name, value=said.value, source=said.source, actor=ACTOR, now=now, origin=ORIGIN
+        owner=owner,
+        name=said.name,
+        value=said.value,
+        source=said.source,
+        actor=ACTOR,
+        now=now,
+        origin=ORIGIN,
     )
     if change.tag is not None:
         tags[said.name] = change.tag

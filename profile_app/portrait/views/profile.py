@@ -50,7 +50,12 @@ def prompt_versions(request: PageRequest) -> HttpResponse:
     if document is None:
         raise NotFound(_("There is no version yet."))
     below = parse_number(request.GET.get("below", ""))
-    versions = shape_versions(document, reader=reader, restore_url=restore_url_at(document), below=below)
+    versions = shape_versions(
+        document,
+        reader=reader,
+        restore_url=restore_url_at(document),
+        below=below,
+    )
     oldest = versions[-1].number if versions else 0
     whose = "" if owner == reader else f"&owner={owner.username}"
     context = {
@@ -70,7 +75,13 @@ def save_prompt(request: PageRequest) -> HttpResponse:
     has_preview = "preview" in request.POST
     text, is_confirmed = read_prompt(request, form, find_prompt(owner))
     if has_preview or form.errors:
-        return show_profile(request, owner, form=form, has_preview=has_preview, status=form_status(form))
+        return show_profile(
+            request,
+            owner,
+            form=form,
+            has_preview=has_preview,
+            status=form_status(form),
+        )
     version = form.cleaned_data["version"]
     try:
         saved = save_custom_prompt(
@@ -90,11 +101,18 @@ def save_prompt(request: PageRequest) -> HttpResponse:
     return answer_saved(request, saved, before=version)
 
 
-def read_prompt(request: PageRequest, form: PromptForm, document: Document | None) -> tuple[str, bool]:
+def read_prompt(
+    request: PageRequest,
+    form: PromptForm,
+    document: Document | None,
+) -> tuple[str, bool]:
     """Return the text of a form, and whether its writer confirmed what the guard flags in it; else the form says so."""
     if not form.is_valid():
         return "", False
-    text = kept_newlines(form.cleaned_data["custom_prompt"], document.content if document else "")
+    text = kept_newlines(
+        form.cleaned_data["custom_prompt"],
+        document.content if document else "",
+    )
     preview = None if storable_problem(text) else preview_prompt(text, document)
     is_confirmed = preview is not None and request.POST.get("anyway") == preview.token
     if preview and not is_confirmed and "preview" not in request.POST:
@@ -129,7 +147,10 @@ def restore_prompt(request: PageRequest, number: int) -> HttpResponse:
 def warn(request: PageRequest) -> HttpResponse:
     """Count while somebody types, and say what the guard finds."""
     text = request.POST.get("custom_prompt", "").replace("\r\n", "\n")
-    shown = counted("" if storable_problem(text) else text, find_prompt(request.principal.owner))
+    shown = counted(
+        "" if storable_problem(text) else text,
+        find_prompt(request.principal.owner),
+    )
     return render_page(request, "profile_app/documents/_guard_confirm.html", shown)
 
 
@@ -139,7 +160,12 @@ def draft(request: PageRequest) -> HttpResponse:
     owner = request.principal.owner
     text = request.POST.get("draft", "").replace("\r\n", "\n")
     version = parse_number(request.POST.get("version", "")) or 0
-    save_custom_prompt_draft(owner=owner, draft=text, version=version, now=timezone.now())
+    save_custom_prompt_draft(
+        owner=owner,
+        draft=text,
+        version=version,
+        now=timezone.now(),
+    )
     if request.headers.get("X-Draft"):
         return HttpResponse(_("Draft saved"), content_type="text/plain; charset=utf-8")
     toast(request, _("Draft saved. No prompt carries it.") if text else _("Draft discarded."))
@@ -153,7 +179,12 @@ def settings(request: PageRequest) -> HttpResponse:
     if name not in SETTINGS or value not in {"0", "1"}:
         raise Invalid(_("Name one of the three settings, and 1 or 0."))
     principal, is_on = request.principal, value == "1"
-    change_settings(owner=principal.owner, settings={name: is_on}, actor=principal.actor, now=timezone.now())
+    change_settings(
+        owner=principal.owner,
+        settings={name: is_on},
+        actor=principal.actor,
+        now=timezone.now(),
+    )
     said = (
         _("%(part)s: in the prompt from the next session on.")
         if is_on
@@ -168,7 +199,11 @@ def refresh(request: PageRequest) -> HttpResponse:
     """Ask for a refresh, once a minute."""
     principal = request.principal
     try:
-        request_refresh(owner=principal.owner, actor=principal.actor, now=timezone.now())
+        request_refresh(
+            owner=principal.owner,
+            actor=principal.actor,
+            now=timezone.now(),
+        )
     except Throttled as throttled:
         toast(request, throttled.detail)
     else:
@@ -178,7 +213,11 @@ def refresh(request: PageRequest) -> HttpResponse:
 
 def open_owner(request: PageRequest) -> User:
     """Return whose profile a page shows. Raises NotFound."""
-    return open_profile(principal=request.principal, owner_name=request.GET.get("owner"), now=timezone.now())
+    return open_profile(
+        principal=request.principal,
+        owner_name=request.GET.get("owner"),
+        now=timezone.now(),
+    )
 
 
 def find_prompt(owner: User) -> Document | None:
@@ -213,18 +252,40 @@ def show_profile(
         **counted(text, document),
         **extra,
     }
-    return render_page(request, "profile_app/portrait/profile.html", context, status=status)
+    return render_page(
+        request,
+        "profile_app/portrait/profile.html",
+        context,
+        status=status,
+    )
 
 
-def show_conflict(request: PageRequest, owner: User, text: str, *, opened: int) -> HttpResponse:
+def show_conflict(
+    request: PageRequest,
+    owner: User,
+    text: str,
+    *,
+    opened: int,
+) -> HttpResponse:
     """Show what was stored meanwhile beside what its editor typed; saving again takes that into account."""
     document = find_prompt(owner)
     form = PromptForm(initial={"custom_prompt": text, "version": document.version if document else 0})
     conflict = shape_conflict(document, opened=opened, mine=text, reader=owner) if document else None
-    return show_profile(request, owner, form=form, conflict=conflict, status=HTTPStatus.CONFLICT)
+    return show_profile(
+        request,
+        owner,
+        form=form,
+        conflict=conflict,
+        status=HTTPStatus.CONFLICT,
+    )
 
 
-def answer_saved(request: PageRequest, saved: SavedDocument, *, before: int) -> HttpResponse:
+def answer_saved(
+    request: PageRequest,
+    saved: SavedDocument,
+    *,
+    before: int,
+) -> HttpResponse:
     """Say what became of a text, with its undo."""
     if saved.hold:
         toast(request, _("Stored, but held: no agent reads it until you let it in."))

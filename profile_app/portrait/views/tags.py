@@ -27,8 +27,17 @@ def tags_page(request: PageRequest) -> HttpResponse:
     owner = request.principal.reads(Act.PROFILE_READ, request.GET.get("owner"))
     if not isinstance(owner, User):
         raise NotFound(_("Name one owner: a profile belongs to one person."))
-    log_access(principal=request.principal, owner_ids=[owner.pk], kind="tags", now=timezone.now())
-    return render_page(request, PAGE, {"title": _("Tags"), **page_context(owner, request.principal.owner)})
+    log_access(
+        principal=request.principal,
+        owner_ids=[owner.pk],
+        kind="tags",
+        now=timezone.now(),
+    )
+    return render_page(
+        request,
+        PAGE,
+        {"title": _("Tags"), **page_context(owner, request.principal.owner)},
+    )
 
 
 @page(Act.PROFILE_WRITE, methods=("POST",))
@@ -48,24 +57,47 @@ def declare(request: PageRequest, tag_name: str) -> HttpResponse:
     except Invalid:
         problem = _("Choose at least one.") if tag_name in MULTIPLE else _("Choose one.")
         shown = page_context(principal.owner, principal.owner, {tag_name: problem})
-        return render_page(request, PAGE, {"title": _("Tags"), **shown}, status=HTTPStatus.UNPROCESSABLE_ENTITY)
-    return answer(request, change, _("Declared. Prompts say so from the next session on."))
+        return render_page(
+            request,
+            PAGE,
+            {"title": _("Tags"), **shown},
+            status=HTTPStatus.UNPROCESSABLE_ENTITY,
+        )
+    return answer(
+        request,
+        change,
+        _("Declared. Prompts say so from the next session on."),
+    )
 
 
 @page(Act.PROFILE_WRITE, methods=("POST",))
 def clear(request: PageRequest, tag_name: str) -> HttpResponse:
     """Clear what counts; what was inferred before counts again."""
     principal = request.principal
-    change = clear_tag(owner=principal.owner, name=tag_name, actor=principal.actor, now=timezone.now())
+    change = clear_tag(
+        owner=principal.owner,
+        name=tag_name,
+        actor=principal.actor,
+        now=timezone.now(),
+    )
     comes = value_label(change.name, change.tag.value) if change.tag else ""
-    return answer(request, change, _("Cleared. %(value)s counts again.") % {"value": comes} if comes else _("Cleared."))
+    return answer(
+        request,
+        change,
+        _("Cleared. %(value)s counts again.") % {"value": comes} if comes else _("Cleared."),
+    )
 
 
 @page(Act.PROFILE_WRITE, methods=("POST",))
 def confirm(request: PageRequest, tag_name: str) -> HttpResponse:
     """Make an inferred or learned value one's own word."""
     principal = request.principal
-    change = confirm_tag(owner=principal.owner, name=tag_name, actor=principal.actor, now=timezone.now())
+    change = confirm_tag(
+        owner=principal.owner,
+        name=tag_name,
+        actor=principal.actor,
+        now=timezone.now(),
+    )
     return answer(request, change, _("Confirmed. It is your own word now."))
 
 
@@ -73,12 +105,21 @@ def confirm(request: PageRequest, tag_name: str) -> HttpResponse:
 def undo(request: PageRequest, tag_event_id: int) -> HttpResponse:
     """Give a dimension back what counted before its last change."""
     principal = request.principal
-    change = undo_change(owner=principal.owner, event_id=tag_event_id, actor=principal.actor, now=timezone.now())
+    change = undo_change(
+        owner=principal.owner,
+        event_id=tag_event_id,
+        actor=principal.actor,
+        now=timezone.now(),
+    )
     toast(request, _("%(name)s is as it was.") % {"name": NAMES[change.name]})
     return see_other(f"{reverse('tags:page')}#{anchor_of(change.name)}")
 
 
-def answer(request: PageRequest, change: TagChange, said: str | Promise) -> HttpResponse:
+def answer(
+    request: PageRequest,
+    change: TagChange,
+    said: str | Promise,
+) -> HttpResponse:
     """Say what was done, with its undo, and go to the dimension."""
     if change.event_id:
         toast(request, said, reverse("tags:undo", args=[change.event_id]))

@@ -29,12 +29,22 @@ def add_wallet(request: PageRequest) -> HttpResponse:
     if form.is_valid():
         wallets = load_wallets(owner, reader=owner)
         try:
-            return put_wallets(request, wallets, (*wallets, Wallet(**form.cleaned_data)), _("Added."))
+            return put_wallets(
+                request,
+                wallets,
+                (*wallets, Wallet(**form.cleaned_data)),
+                _("Added."),
+            )
         except Invalid as refusal:
             for error in refusal.errors:
                 name = error.field.rpartition(".")[2]
                 form.add_error(name if name in form.fields else None, error.message)
-    return show_profile(request, owner, wallet_form=form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    return show_profile(
+        request,
+        owner,
+        wallet_form=form,
+        status=HTTPStatus.UNPROCESSABLE_ENTITY,
+    )
 
 
 @page(Act.PROFILE_WRITE, methods=("POST",))
@@ -52,7 +62,12 @@ def label_wallet(request: PageRequest, address: str) -> HttpResponse:
 def remove_wallet(request: PageRequest, address: str) -> HttpResponse:
     """Follow a wallet no more."""
     wallets = wallets_with(request.principal.owner, address)
-    return put_wallets(request, wallets, tuple(each for each in wallets if each.address != address), _("Removed."))
+    return put_wallets(
+        request,
+        wallets,
+        tuple(each for each in wallets if each.address != address),
+        _("Removed."),
+    )
 
 
 @page(Act.PROFILE_WRITE, methods=("POST",))
@@ -61,7 +76,12 @@ def undo_wallets(request: PageRequest) -> HttpResponse:
     former = request.session.get(FORMER_WALLETS)
     if former is None:
         raise NotFound(_("There is nothing left to undo."))
-    return put_wallets(request, parse_wallets(former["after"]), parse_wallets(former["before"]), _("Undone."))
+    return put_wallets(
+        request,
+        parse_wallets(former["after"]),
+        parse_wallets(former["before"]),
+        _("Undone."),
+    )
 
 
 def wallets_with(owner: User, address: str) -> tuple[Wallet, ...]:
@@ -72,11 +92,20 @@ def wallets_with(owner: User, address: str) -> tuple[Wallet, ...]:
     return wallets
 
 
-def put_wallets(request: PageRequest, before: tuple[Wallet, ...], after: tuple[Wallet, ...], said: str) -> HttpResponse:
+def put_wallets(
+    request: PageRequest,
+    before: tuple[Wallet, ...],
+    after: tuple[Wallet, ...],
+    said: str,
+) -> HttpResponse:
     """Replace the list and keep the one before for an undo. Raises Invalid, and Conflict when it changed meanwhile."""
     principal = request.principal
     stored = set_reference_wallets(
-        owner=principal.owner, wallets=after, actor=principal.actor, now=timezone.now(), expected=before
+        owner=principal.owner,
+        wallets=after,
+        actor=principal.actor,
+        now=timezone.now(),
+        expected=before,
     )
     request.session[FORMER_WALLETS] = {"before": dump_wallets(before), "after": dump_wallets(stored)}
     toast(request, said, reverse("profile:undo_wallets"))

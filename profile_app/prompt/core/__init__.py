@@ -76,7 +76,12 @@ class Prompt:
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 
-def assemble_prompt(*, prefix: Block | None, personalization: Block | None, memory: Block) -> Prompt:
+def assemble_prompt(
+    *,
+    prefix: Block | None,
+    personalization: Block | None,
+    memory: Block,
+) -> Prompt:
     """Join the blocks; the first two say nothing where there is nothing to say."""
     blocks = [
         (BlockName.PREFIX, prefix),
@@ -88,7 +93,14 @@ def assemble_prompt(*, prefix: Block | None, personalization: Block | None, memo
         personalization=personalization.text if personalization else "",
         memory_context=memory.text,
         sections=tuple(
-            SectionRecord(name, each.name, len(each.text), each.rows, each.tokens, each.dropped)
+            SectionRecord(
+                name,
+                each.name,
+                len(each.text),
+                each.rows,
+                each.tokens,
+                each.dropped,
+            )
             for name, block in blocks
             for each in (block.sections if block else ())
         ),
@@ -100,7 +112,11 @@ def assemble_prompt(*, prefix: Block | None, personalization: Block | None, memo
 def section_texts(prompt: Prompt) -> Iterator[tuple[SectionRecord, str]]:
     """Yield each section with its text; the texts joined are the whole prompt."""
     text, end = prompt.text, 0
-    for record, following in zip(prompt.sections, [*prompt.sections[1:], None], strict=True):
+    for record, following in zip(
+        prompt.sections,
+        [*prompt.sections[1:], None],
+        strict=True,
+    ):
         start, end = end, end + record.chars
         if following is not None and following.block is not record.block:
             end += len(BLOCK_SEPARATOR)

@@ -82,9 +82,16 @@ def memory_documents(memory: str, notes: Iterable[tuple[str, str]]) -> tuple[Sec
     """Return MEMORY.md and the daily notes, which end the memory block."""
     file = [PromptDocument("MEMORY.md", memory)]
     return (
-        documents_section(SectionName.MEMORY_FILE, file, heading="Long-term memory", note=MEMORY_FILE_NOTE),
         documents_section(
-            SectionName.NOTES, [PromptDocument(name, text) for name, text in notes], heading="Daily notes"
+            SectionName.MEMORY_FILE,
+            file,
+            heading="Long-term memory",
+            note=MEMORY_FILE_NOTE,
+        ),
+        documents_section(
+            SectionName.NOTES,
+            [PromptDocument(name, text) for name, text in notes],
+            heading="Daily notes",
         ),
     )
 

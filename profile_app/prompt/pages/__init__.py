@@ -68,7 +68,13 @@ def bar_of(prompt: Prompt) -> SegmentedBar:
     """Return the bar of tokens by section, the fences last."""
     labels = [SECTION_LABELS[name] for name in (*series_of(prompt), SectionName.OPENING)]
     spent = [(SECTION_LABELS[each.name], each.tokens) for each in prompt.sections]
-    parts = [(str(label), sum(tokens for other, tokens in spent if other is label)) for label in labels]
+    parts = [
+        (
+            str(label),
+            sum(tokens for other, tokens in spent if other is label),
+        )
+        for label in labels
+    ]
     return segmented_bar(parts, _("Tokens by section"))
 
 

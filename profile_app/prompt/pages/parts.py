@@ -69,7 +69,15 @@ def part_groups(prompt: Prompt, *, is_own: bool) -> list[PartGroup]:
     series, groups = series_of(prompt), []
     for block, label in BLOCKS.items():
         found = [each for each in prompt.sections if each.block is block and SECTION_LABELS[each.name] is not FENCES]
-        rows = [part_row(each.name, series[each.name], each.tokens, is_own=is_own) for each in found]
+        rows = [
+            part_row(
+                each.name,
+                series[each.name],
+                each.tokens,
+                is_own=is_own,
+            )
+            for each in found
+        ]
         groups.append(PartGroup(label, rows))
     fences = sum(each.tokens for each in prompt.sections if SECTION_LABELS[each.name] is FENCES)
     around = part_row(SectionName.OPENING, 0, fences, is_own=is_own)
@@ -77,7 +85,13 @@ def part_groups(prompt: Prompt, *, is_own: bool) -> list[PartGroup]:
     return [group for group in groups if group.rows]
 
 
-def part_row(name: SectionName, series: int, tokens: int, *, is_own: bool) -> PartRow:
+def part_row(
+    name: SectionName,
+    series: int,
+    tokens: int,
+    *,
+    is_own: bool,
+) -> PartRow:
     """Return why a section is there, with the link that only its owner needs."""
     why, place = REASONS[name]
     is_file = place.endswith(".md")

@@ -22,7 +22,12 @@ from minara_site.web.texts import hidden_span, joined
 from profile_app.prompt.core import Prompt, SectionRecord, section_texts
 from profile_app.prompt.pages import FENCES, SECTION_LABELS, series_of
 
-NOTED = {SectionName.TAGS, SectionName.CUSTOM_PROMPT, SectionName.USER_FILE, SectionName.MEMORY_FILE}
+NOTED = {
+    SectionName.TAGS,
+    SectionName.CUSTOM_PROMPT,
+    SectionName.USER_FILE,
+    SectionName.MEMORY_FILE,
+}
 """The sections whose heading is followed by a note of ours."""
 OF_MEMORIES = (SectionName.PERSONALIZATION, SectionName.OBSERVATIONS)
 HARMLESS = OPENING_MARK + CLOSING_MARK
@@ -57,13 +62,25 @@ def parts_of(prompt: Prompt, hard: Collection[int]) -> list[Part]:
             for place, line, defused in lines_of(text)
         )
         label = SECTION_LABELS[record.name]
-        parts.append(Part(series.get(record.name, 0), label, record.rows, record.tokens, joined(lines)))
+        parts.append(
+            Part(
+                series.get(record.name, 0),
+                label,
+                record.rows,
+                record.tokens,
+                joined(lines),
+            )
+        )
     return parts
 
 
 def hard_mark() -> SafeString:
     """Return the badge of a hard constraint without a byte of text: the style sheet writes its word."""
-    return format_html('<span class="badge" data-word="{}">{}</span>', _("Hard constraint"), icon("lock"))
+    return format_html(
+        '<span class="badge" data-word="{}">{}</span>',
+        _("Hard constraint"),
+        icon("lock"),
+    )
 
 
 def lines_of(text: str) -> Iterator[tuple[int, str, list[int]]]:
@@ -74,7 +91,12 @@ def lines_of(text: str) -> Iterator[tuple[int, str, list[int]]]:
         start += len(line)
 
 
-def line_html(record: SectionRecord, place: int, line: str, defused: Sequence[int]) -> SafeString:
+def line_html(
+    record: SectionRecord,
+    place: int,
+    line: str,
+    defused: Sequence[int],
+) -> SafeString:
     """Return one line, marked as fence, note, heading or row."""
     shown, kind = exact_html(line, defused), ""
     if SECTION_LABELS[record.name] is FENCES:

@@ -99,7 +99,12 @@ def full_name(said: str) -> str:
     return SHORT_NAMES.get(said.lower(), said)
 
 
-def newest_notes(names: Iterable[str], *, limit: int, today: date | None = None) -> list[str]:
+def newest_notes(
+    names: Iterable[str],
+    *,
+    limit: int,
+    today: date | None = None,
+) -> list[str]:
     """Return the notes among these names, the newest first; with `today` none of a later day."""
     days = {name: day for name in names if (day := note_date(name)) and (today is None or day <= today)}
     return sorted(days, reverse=True)[:limit]

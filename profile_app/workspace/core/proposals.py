@@ -32,7 +32,10 @@ def add_lines(text: str, lines: Iterable[str]) -> str:
     if not places:
         gap = "" if not text or text.endswith(newline * 2) else newline if text.endswith("\n") else newline * 2
         return f"{text}{gap}{newline.join([HEADING, '', *added])}{newline}"
-    end = next((at for at in range(places[-1] + 1, len(found)) if found[at].startswith("#")), len(found))
+    end = next(
+        (at for at in range(places[-1] + 1, len(found)) if found[at].startswith("#")),
+        len(found),
+    )
     while end > places[-1] + 1 and not found[end - 1].strip():
         end -= 1
     before, after = "".join(found[:end]), "".join(found[end:])

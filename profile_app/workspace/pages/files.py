@@ -79,18 +79,39 @@ def list_context(owner: User, reader: User, *, now: datetime) -> dict[str, Any]:
     light = rows.defer("content", "held_content", "discarded_content", "draft")
     files = {row.name: row for row in rows.exclude(name__startswith=f"{MEMORY_FOLDER}/").defer("discarded_content")}
     filled = light.filter(name__startswith=f"{MEMORY_FOLDER}/").exclude(content="", held_at__isnull=True, draft="")
-    notes = sorted(filled.order_by("-name")[: NOTES_SHOWN + 1], key=lambda row: row.name, reverse=True)
+    notes = sorted(
+        filled.order_by("-name")[: NOTES_SHOWN + 1],
+        key=lambda row: row.name,
+        reverse=True,
+    )
     window = newest_notes(
-        [row.name for row in notes if row.chars], limit=MAX_NOTES_IN_PROMPT, today=today_of(owner, now)
+        [row.name for row in notes if row.chars],
+        limit=MAX_NOTES_IN_PROMPT,
+        today=today_of(owner, now),
     )
     identity = files.get(FileName.IDENTITY)
     workspace = next(iter(list_workspaces(owner)), None)
     return {
-        "rows": [file_row(name, files.get(name), whose=whose, window=window) for name in FileName],
+        "rows": [
+            file_row(
+                name,
+                files.get(name),
+                whose=whose,
+                window=window,
+            )
+            for name in FileName
+        ],
         "notes": [file_row(row.name, row, whose=whose, window=window) for row in notes[:NOTES_SHOWN]],
         "has_more_notes": len(notes) > NOTES_SHOWN,
         "done": [
-            file_row(name, files[name], whose=whose, window=()) for name in sorted(files, key=sort_key) if is_done(name)
+            file_row(
+                name,
+                files[name],
+                whose=whose,
+                window=(),
+            )
+            for name in sorted(files, key=sort_key)
+            if is_done(name)
         ],
         "identity": parse_identity(masked_for(reader, identity).content) if identity else None,
         "folder": str(path_of(workspace, owner)) if workspace else "",
@@ -100,7 +121,13 @@ def list_context(owner: User, reader: User, *, now: datetime) -> dict[str, Any]:
     }
 
 
-def file_row(name: str, document: Document | None, *, whose: str, window: Sequence[str]) -> FileRow:
+def file_row(
+    name: str,
+    document: Document | None,
+    *,
+    whose: str,
+    window: Sequence[str],
+) -> FileRow:
     """Return a file as the list shows it; one that is not there yet is a row too."""
     placement = placement_of(name) or Placement.NEVER
     is_note = note_date(name) is not None
@@ -124,7 +151,13 @@ def file_row(name: str, document: Document | None, *, whose: str, window: Sequen
 
 
 def file_context(
-    name: str, document: Document | None, owner: User, reader: User, *, below: int | None, now: datetime
+    name: str,
+    document: Document | None,
+    owner: User,
+    reader: User,
+    *,
+    below: int | None,
+    now: datetime,
 ) -> dict[str, Any]:
     """Return what the page of one file shows, without its form. Nine queries at most."""
     is_own, whose = owner.pk == reader.pk, owner_query(owner, reader)
@@ -179,7 +212,11 @@ def counted(text: str, document: Document | None) -> dict[str, Any]:
 
 def preview_file(text: str, document: Document | None) -> GuardPreview | None:
     """Return why the guard flags this text, None when it accepts it."""
-    return preview_text(text[:MAX_FILE_CHARS], kind=WORKSPACE_FILE, object_id=document.pk if document else None)
+    return preview_text(
+        text[:MAX_FILE_CHARS],
+        kind=WORKSPACE_FILE,
+        object_id=document.pk if document else None,
+    )
 
 
 def restore_url_at(document: Document) -> Any:

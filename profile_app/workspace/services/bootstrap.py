@@ -31,7 +31,20 @@ def claim_bootstrap(*, owner: User, now: datetime) -> None:
         is_demo=carried.is_demo,
         **made,
     )
-    DocumentRevision.objects.create(document=done, number=1, replaced=0, origin=origin, created_at=now, **made)
+    DocumentRevision.objects.create(
+        document=done,
+        number=1,
+        replaced=0,
+        origin=origin,
+        created_at=now,
+        **made,
+    )
     put_in_force(carried, "", origin=origin, actor=BOOTSTRAP_ACTOR, now=now)
     details = {"name": name}
-    record_audit(now=now, actor=BOOTSTRAP_ACTOR, tool_call="bootstrap_carried", owner_id=owner.pk, details=details)
+    record_audit(
+        now=now,
+        actor=BOOTSTRAP_ACTOR,
+        tool_call="bootstrap_carried",
+        owner_id=owner.pk,
+        details=details,
+    )

@@ -21,12 +21,24 @@ from profile_app.workspace.problems import unknown_name_label
 from profile_app.workspace.selectors import today_of
 
 
-def open_files(*, principal: Principal, owner_name: str | None, now: datetime, name: str = "") -> User:
+def open_files(
+    *,
+    principal: Principal,
+    owner_name: str | None,
+    now: datetime,
+    name: str = "",
+) -> User:
     """Return whose files are read, and log the reading of somebody else's. Raises NotFound."""
     owner = principal.reads(Act.WORKSPACE_READ, owner_name)
     if not isinstance(owner, User):
         raise NotFound(_("Name one owner: agent files belong to one person."))
-    log_access(principal=principal, owner_ids=[owner.pk], kind="workspace", object_id=name, now=now)
+    log_access(
+        principal=principal,
+        owner_ids=[owner.pk],
+        kind="workspace",
+        object_id=name,
+        now=now,
+    )
     return owner
 
 
@@ -64,7 +76,13 @@ def write_file(
 
 
 def restore_version(
-    *, owner: User, name: str, number: int, actor: str, now: datetime, expected_version: int | None
+    *,
+    owner: User,
+    name: str,
+    number: int,
+    actor: str,
+    now: datetime,
+    expected_version: int | None,
 ) -> SavedDocument:
     """Put an earlier text in force again, as a new version; 0 is no text. Raises NotFound.
 
@@ -108,19 +126,45 @@ def check_schedule(stored: Document, content: str) -> None:
         raise Refused(problem, code="schedule_kept")
 
 
-def draft_file(*, owner: User, name: str, draft: str, version: int, now: datetime) -> Document:
+def draft_file(
+    *,
+    owner: User,
+    name: str,
+    draft: str,
+    version: int,
+    now: datetime,
+) -> Document:
     """Keep what an owner is writing of a file; no prompt carries it. Raises Invalid."""
     check_writable(owner, name, now=now)
-    return save_draft(owner=owner, kind=WORKSPACE_FILE, name=name, draft=draft, version=version, now=now)
+    return save_draft(
+        owner=owner,
+        kind=WORKSPACE_FILE,
+        name=name,
+        draft=draft,
+        version=version,
+        now=now,
+    )
 
 
-def remove_made(*, owner: User, made: Mapping[str, int], actor: str, now: datetime) -> int:
+def remove_made(
+    *,
+    owner: User,
+    made: Mapping[str, int],
+    actor: str,
+    now: datetime,
+) -> int:
     """Empty the default files that still have the version that a set-up gave them; return how many."""
     removed = 0
     for name, version in made.items():
         with suppress(Conflict):
             write_file(
-                owner=owner, name=name, content="", origin=Origin.REVERT, actor=actor, now=now, expected_version=version
+                owner=owner,
+                name=name,
+                content="",
+                origin=Origin.REVERT,
+                actor=actor,
+                now=now,
+                expected_version=version,
             )
             removed += 1
     return removed

@@ -50,7 +50,10 @@ def find_or_adopt(*, owner: User, now: datetime) -> Workspace | None:
     rows = list_workspaces(owner)
     if rows and is_here(rows[0], owner):
         return rows[0]
-    copied = next((row for row in rows if read_mark(path_of(row, owner)) == row.mark), None)
+    copied = next(
+        (row for row in rows if read_mark(path_of(row, owner)) == row.mark),
+        None,
+    )
     return attach_folder(owner=owner, path=path_of(copied, owner), now=now) if copied else None
 
 
@@ -64,7 +67,10 @@ def find_or_attach(*, owner: User, now: datetime) -> Workspace:
         return found
     if not read_mark(usual_path(owner)):
         return attach_folder(owner=owner, path=None, now=now)
-    return Workspace.objects.get_or_create(owner=owner, defaults={"mark": str(uuid4()), "created_at": now})[0]
+    return Workspace.objects.get_or_create(
+        owner=owner,
+        defaults={"mark": str(uuid4()), "created_at": now},
+    )[0]
 
 
 def problem_record(name: str, code: ProblemCode) -> dict[str, str]:
@@ -73,7 +79,11 @@ def problem_record(name: str, code: ProblemCode) -> dict[str, str]:
 
 
 def store_reading(
-    workspace: Workspace, copies: Mapping[str, Copy], found: Sequence[dict[str, str]], *, now: datetime
+    workspace: Workspace,
+    copies: Mapping[str, Copy],
+    found: Sequence[dict[str, str]],
+    *,
+    now: datetime,
 ) -> None:
     """Keep what was wrong, and what the folder holds if that is another than `workspace` says.
 

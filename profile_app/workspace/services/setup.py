@@ -36,7 +36,14 @@ class SetUp:
     problems: list[dict[str, str]] = field(default_factory=list)
 
 
-def set_up(*, owner: User, path: Path | None, actor: str, now: datetime, may_move: bool = True) -> SetUp:
+def set_up(
+    *,
+    owner: User,
+    path: Path | None,
+    actor: str,
+    now: datetime,
+    may_move: bool = True,
+) -> SetUp:
     """Make or mark the folder of an owner, take in what it holds, and add default files where none are.
 
     A folder that somebody names and that holds files already is read only: nothing but the mark is written there.
@@ -54,17 +61,37 @@ def set_up(*, owner: User, path: Path | None, actor: str, now: datetime, may_mov
             workspace = attach_folder(owner=owner, path=wanted, now=now)
         except FileProblem as problem:
             raise Invalid(detail_of(problem.code)) from problem
-        record_audit(now=now, actor=actor, tool_call="workspace_attached", owner_id=owner.pk)
+        record_audit(
+            now=now,
+            actor=actor,
+            tool_call="workspace_attached",
+            owner_id=owner.pk,
+        )
     place = path_of(workspace, owner)
     is_theirs = bool(workspace.path) and has_files(place)
     sync_workspace(owner=owner, now=now, may_write=not is_theirs)
-    read = sorted((name for name, number in versions_of(owner).items() if before.get(name) != number), key=sort_key)
+    read = sorted(
+        (name for name, number in versions_of(owner).items() if before.get(name) != number),
+        key=sort_key,
+    )
     made = [] if is_theirs else scaffold(owner=owner, actor=actor, now=now, has_bootstrap=known is None)
     workspace.refresh_from_db()
-    return SetUp(place, made, read, list_waiting(owner), described(workspace.problems))
+    return SetUp(
+        place,
+        made,
+        read,
+        list_waiting(owner),
+        described(workspace.problems),
+    )
 
 
-def scaffold(*, owner: User, actor: str, now: datetime, has_bootstrap: bool) -> list[str]:
+def scaffold(
+    *,
+    owner: User,
+    actor: str,
+    now: datetime,
+    has_bootstrap: bool,
+) -> list[str]:
     """Write the default files where an owner has no text; return their names. BOOTSTRAP.md on the first set-up only."""
     names = set(FileName)
     if not has_bootstrap or list_done_files(owner).exists():
@@ -73,10 +100,19 @@ def scaffold(*, owner: User, actor: str, now: datetime, has_bootstrap: bool) -> 
     with transaction.atomic():
         lock_owner(owner.pk)
         stored = list_documents(owner=owner, kind=WORKSPACE_FILE).exclude(content="", held_content="")
-        for name in sorted(names - set(stored.values_list("name", flat=True)), key=sort_key):
+        for name in sorted(
+            names - set(stored.values_list("name", flat=True)),
+            key=sort_key,
+        ):
             text = default_text(FileName(name))
             save_document(
-                owner=owner, kind=WORKSPACE_FILE, name=name, content=text, origin=Origin.SETUP, actor=actor, now=now
+                owner=owner,
+                kind=WORKSPACE_FILE,
+                name=name,
+                content=text,
+                origin=Origin.SETUP,
+                actor=actor,
+                now=now,
             )
             made.append(name)
     return made

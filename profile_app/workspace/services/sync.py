@@ -40,7 +40,12 @@ FORMER_VERSIONS, MAX_FORMER_VERSIONS = 10, 200  # the latter where a folder may 
 log = structlog.get_logger()
 
 
-def sync_workspace(*, owner: User, now: datetime, may_write: bool = True) -> list[dict[str, str]]:
+def sync_workspace(
+    *,
+    owner: User,
+    now: datetime,
+    may_write: bool = True,
+) -> list[dict[str, str]]:
     """Bring the folder and the database in step; return what is wrong with which file, `{name, code, detail}`.
 
     Nothing is done where this machine has no folder of this owner. `may_write` False only reads the folder. A dozen
@@ -96,7 +101,15 @@ def copy_out(owner_id: int) -> None:
 class FolderSync:
     """One reading of an opened folder; `copies` is what it was known to hold, and is brought up to date."""
 
-    def __init__(self, owner: User, folder: Folder, copies: dict[str, Copy], now: datetime, *, may_write: bool) -> None:
+    def __init__(
+        self,
+        owner: User,
+        folder: Folder,
+        copies: dict[str, Copy],
+        now: datetime,
+        *,
+        may_write: bool,
+    ) -> None:
         self.owner, self.folder, self.copies, self.now, self.may_write = owner, folder, copies, now, may_write
         self.problems: list[dict[str, str]] = []
 
@@ -131,7 +144,10 @@ class FolderSync:
                 self.report(name, ProblemCode.IMPOSSIBLE_DATE)
             elif day > today and name not in known:
                 self.report(name, ProblemCode.FUTURE_NOTE)
-        candidates = {*known, *(name for name in spelled if (day := note_date(name)) and day <= today)}
+        candidates = {
+            *known,
+            *(name for name in spelled if (day := note_date(name)) and day <= today),
+        }
         return newest_notes(candidates, limit=MAX_NOTES)
 
     def look(self, name: str, known: tuple[int, int] | None) -> None:
@@ -160,11 +176,32 @@ class FolderSync:
             self.remember(name, None, "", NO_FILE)
         elif step is Step.WRITE and document and self.may_write and document.actor != RESCAN_ACTOR:
             content = document.content.encode()
-            self.remember(name, document, digest(content), self.folder.write(name, content))
+            self.remember(
+                name,
+                document,
+                digest(content),
+                self.folder.write(name, content),
+            )
         elif step in {Step.READ, Step.READ_OVER}:
-            self.take_in(name, text, document, digest(data), stamp, is_over=step is Step.READ_OVER)
+            self.take_in(
+                name,
+                text,
+                document,
+                digest(data),
+                stamp,
+                is_over=step is Step.READ_OVER,
+            )
 
-    def take_in(self, name: str, text: str, document: Document | None, disk: str, stamp: str, *, is_over: bool) -> None:
+    def take_in(
+        self,
+        name: str,
+        text: str,
+        document: Document | None,
+        disk: str,
+        stamp: str,
+        *,
+        is_over: bool,
+    ) -> None:
         """Make what the folder says a version, or let it wait where the guard refuses it."""
         try:
             saved = save_document(
@@ -184,7 +221,13 @@ class FolderSync:
         if saved.hold is None:
             self.remember(name, saved.document, disk, stamp)
 
-    def remember(self, name: str, document: Document | None, disk: str, stamp: str) -> None:
+    def remember(
+        self,
+        name: str,
+        document: Document | None,
+        disk: str,
+        stamp: str,
+    ) -> None:
         """Keep what the folder holds, and the version that it was compared with; another in force is seen by that."""
         self.copies.pop(name, None)
         if document:
@@ -196,7 +239,11 @@ class FolderSync:
         One that was compared since is for the next session, whatever it says.
         """
         disk = digest(self.folder.read(FileName.BOOTSTRAP))
-        stored = find_document(owner=self.owner, kind=WORKSPACE_FILE, name=FileName.BOOTSTRAP)
+        stored = find_document(
+            owner=self.owner,
+            kind=WORKSPACE_FILE,
+            name=FileName.BOOTSTRAP,
+        )
         copy = self.copies.get(FileName.BOOTSTRAP)
         is_compared = copy and stored and copy[2:] == (stored.pk, stored.version)
         if not disk or stored is None or is_compared or disk == hash_of(stored.content):

@@ -28,7 +28,11 @@ MADE = "made_agent_files"  # in the browser session, for one undo: names and ver
 def file_list(request: PageRequest) -> HttpResponse:
     """List the files; an operator reads those of another owner."""
     owner = open_owner(request)
-    return show_list(request, owner, NoteForm(initial={"day": today_of(owner, timezone.now())}))
+    return show_list(
+        request,
+        owner,
+        NoteForm(initial={"day": today_of(owner, timezone.now())}),
+    )
 
 
 @page(Act.WORKSPACE_WRITE)
@@ -49,7 +53,13 @@ def scaffold(request: PageRequest) -> HttpResponse:
     """Write the default files where there is no text yet."""
     principal = request.principal
     owner, now = principal.owner, timezone.now()
-    done = set_up(owner=owner, path=None, actor=principal.actor, now=now, may_move=False)
+    done = set_up(
+        owner=owner,
+        path=None,
+        actor=principal.actor,
+        now=now,
+        may_move=False,
+    )
     if not done.made:
         toast(request, _("Every file has a text already. Nothing was changed."))
         return see_other("workspace:page")
@@ -68,7 +78,12 @@ def unscaffold(request: PageRequest) -> HttpResponse:
     if made is None:
         raise NotFound(_("There is nothing left to undo."))
     principal = request.principal
-    count = remove_made(owner=principal.owner, made=made, actor=principal.actor, now=timezone.now())
+    count = remove_made(
+        owner=principal.owner,
+        made=made,
+        actor=principal.actor,
+        now=timezone.now(),
+    )
     said = ngettext("Emptied %(count)d default file.", "Emptied %(count)d default files.", count) % {"count": count}
     toast(request, said)
     return see_other("workspace:page")
@@ -77,7 +92,12 @@ def unscaffold(request: PageRequest) -> HttpResponse:
 def open_owner(request: PageRequest, *, name: str = "") -> User:
     """Return whose files a page shows. Raises NotFound."""
     owner_name = request.GET.get("owner")
-    return open_files(principal=request.principal, owner_name=owner_name, name=name, now=timezone.now())
+    return open_files(
+        principal=request.principal,
+        owner_name=owner_name,
+        name=name,
+        now=timezone.now(),
+    )
 
 
 def show_list(request: PageRequest, owner: User, form: NoteForm) -> HttpResponse:
@@ -92,4 +112,9 @@ def show_list(request: PageRequest, owner: User, form: NoteForm) -> HttpResponse
         **list_context(owner, reader, now=timezone.now()),
     }
     status = form_status(form) if form.is_bound else None
-    return render_page(request, "profile_app/workspace/list.html", context, status=status or 200)
+    return render_page(
+        request,
+        "profile_app/workspace/list.html",
+        context,
+        status=status or 200,
+    )

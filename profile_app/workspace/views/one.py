@@ -63,7 +63,14 @@ def save(request: PageRequest, file_name: str) -> HttpResponse:
     document = find_file(owner, file_name)
     text, is_confirmed = read_text(request, form, document)
     if "preview" in request.POST or form.errors:
-        return show_file(request, owner, file_name, document, form=form, status=form_status(form))
+        return show_file(
+            request,
+            owner,
+            file_name,
+            document,
+            form=form,
+            status=form_status(form),
+        )
     version = form.cleaned_data["version"]
     check_fresh(request, file_name, text, version=version)
     try:
@@ -79,7 +86,14 @@ def save(request: PageRequest, file_name: str) -> HttpResponse:
         )
     except Invalid as refusal:
         show_refusal(form, refusal)
-        return show_file(request, owner, file_name, document, form=form, status=UNREADABLE)
+        return show_file(
+            request,
+            owner,
+            file_name,
+            document,
+            form=form,
+            status=UNREADABLE,
+        )
     except Conflict:
         return show_conflict(request, owner, file_name, text, opened=version)
     return answer_saved(request, saved, before=version)
@@ -113,7 +127,10 @@ def warn(request: PageRequest, file_name: str) -> HttpResponse:
     """Count while somebody types, and say what the guard finds."""
     check_name(file_name)
     text = request.POST.get("content", "").replace("\r\n", "\n")
-    shown = counted("" if storable_problem(text) else text, find_file(request.principal.owner, file_name))
+    shown = counted(
+        "" if storable_problem(text) else text,
+        find_file(request.principal.owner, file_name),
+    )
     return render_page(request, "profile_app/documents/_guard_confirm.html", shown)
 
 
@@ -123,7 +140,13 @@ def draft(request: PageRequest, file_name: str) -> HttpResponse:
     check_name(file_name)
     text = request.POST.get("draft", "").replace("\r\n", "\n")
     version = parse_number(request.POST.get("version", "")) or 0
-    draft_file(owner=request.principal.owner, name=file_name, draft=text, version=version, now=timezone.now())
+    draft_file(
+        owner=request.principal.owner,
+        name=file_name,
+        draft=text,
+        version=version,
+        now=timezone.now(),
+    )
     if request.headers.get("X-Draft"):
         return HttpResponse(_("Draft saved"), content_type="text/plain; charset=utf-8")
     toast(request, _("Draft saved. No prompt carries it.") if text else _("Draft discarded."))
@@ -137,14 +160,24 @@ def additions(request: PageRequest) -> HttpResponse:
     document = find_file(owner, FileName.MEMORY)
     content, version = (document.content, document.version) if document else ("", 0)
     missing = find_missing_lines(owner, content)
-    form = LinesForm(missing, request.POST or None, initial={"version": version, "lines": missing})
+    form = LinesForm(
+        missing,
+        request.POST or None,
+        initial={"version": version, "lines": missing},
+    )
     chosen = missing
     if form.is_bound and form.is_valid():
         chosen = form.cleaned_data["lines"]
         if chosen and "preview" not in request.POST:
             try:
                 text = add_lines(content, chosen)
-                return add_chosen(request, owner, document, text, version=form.cleaned_data["version"])
+                return add_chosen(
+                    request,
+                    owner,
+                    document,
+                    text,
+                    version=form.cleaned_data["version"],
+                )
             except Invalid as refusal:
                 show_refusal(form, refusal)
     context = {
@@ -153,11 +186,21 @@ def additions(request: PageRequest) -> HttpResponse:
         "has_missing": bool(missing),
         "changes": word_diff(content, add_lines(content, chosen)) if chosen else [],
     }
-    return render_page(request, "profile_app/workspace/additions.html", context, status=form_status(form))
+    return render_page(
+        request,
+        "profile_app/workspace/additions.html",
+        context,
+        status=form_status(form),
+    )
 
 
 def add_chosen(
-    request: PageRequest, owner: User, document: Document | None, text: str, *, version: int
+    request: PageRequest,
+    owner: User,
+    document: Document | None,
+    text: str,
+    *,
+    version: int,
 ) -> HttpResponse:
     """Store MEMORY.md with its additions; what the guard flags is confirmed in the editor."""
     if document and preview_file(text, document):
@@ -184,13 +227,25 @@ def check_name(name: str) -> None:
         raise NotFound(unknown_name_label())
 
 
-def check_fresh(request: PageRequest, name: str, text: str | None = None, *, version: int = 0) -> None:
+def check_fresh(
+    request: PageRequest,
+    name: str,
+    text: str | None = None,
+    *,
+    version: int = 0,
+) -> None:
     """Ask for a fresh sign-in before SOUL.md and AGENTS.md change; what was typed is kept as a draft meanwhile."""
     if name not in IDENTITY_FILES:
         return
     principal = request.principal
     if text is not None and not principal.is_fresh:
-        draft_file(owner=principal.owner, name=name, draft=text, version=version, now=timezone.now())
+        draft_file(
+            owner=principal.owner,
+            name=name,
+            draft=text,
+            version=version,
+            now=timezone.now(),
+        )
     principal.require(Act.IDENTITY_WRITE)
 
 
@@ -199,7 +254,11 @@ def find_file(owner: User, name: str) -> Document | None:
     return find_document(owner=owner, kind=WORKSPACE_FILE, name=name)
 
 
-def read_text(request: PageRequest, form: FileForm, document: Document | None) -> tuple[str, bool]:
+def read_text(
+    request: PageRequest,
+    form: FileForm,
+    document: Document | None,
+) -> tuple[str, bool]:
     """Return the text of a form, and whether its writer confirmed what the guard flags in it; else the form says so."""
     if not form.is_valid():
         return "", False
@@ -223,7 +282,14 @@ def show_file(
 ) -> HttpResponse:
     """Answer the page of a file, with its form as it was sent."""
     reader, below = request.principal.owner, parse_number(request.GET.get("below", ""))
-    context = file_context(name, document, owner, reader, below=below, now=timezone.now())
+    context = file_context(
+        name,
+        document,
+        owner,
+        reader,
+        below=below,
+        now=timezone.now(),
+    )
     in_force = document.content if document else ""
     opened, version = document.opened if document else ("", 0)
     form = form or FileForm(name, initial={"content": opened, "version": version})
@@ -241,35 +307,83 @@ def show_file(
         **(counted(text, document) if may_edit else {}),
         **extra,
     }
-    return render_page(request, "profile_app/workspace/one.html", context, status=status)
+    return render_page(
+        request,
+        "profile_app/workspace/one.html",
+        context,
+        status=status,
+    )
 
 
-def show_conflict(request: PageRequest, owner: User, name: str, text: str, *, opened: int) -> HttpResponse:
+def show_conflict(
+    request: PageRequest,
+    owner: User,
+    name: str,
+    text: str,
+    *,
+    opened: int,
+) -> HttpResponse:
     """Show what was stored meanwhile beside what its editor typed; saving again takes that into account."""
     document = find_file(owner, name)
     if document is None:  # its writer saw a version of a file that is gone
         form = FileForm(name, {"content": text, "version": 0})
         form.add_error(None, _("This changed since you opened it. Save to store yours."))
-        return show_file(request, owner, name, None, form=form, status=HTTPStatus.CONFLICT)
+        return show_file(
+            request,
+            owner,
+            name,
+            None,
+            form=form,
+            status=HTTPStatus.CONFLICT,
+        )
     form = FileForm(name, initial={"content": text, "version": document.version})
     conflict = shape_conflict(document, opened=opened, mine=text, reader=owner)
-    return show_file(request, owner, name, document, form=form, conflict=conflict, status=HTTPStatus.CONFLICT)
+    return show_file(
+        request,
+        owner,
+        name,
+        document,
+        form=form,
+        conflict=conflict,
+        status=HTTPStatus.CONFLICT,
+    )
 
 
-def ask_to_confirm(request: PageRequest, owner: User, document: Document, text: str) -> HttpResponse:
+def ask_to_confirm(
+    request: PageRequest,
+    owner: User,
+    document: Document,
+    text: str,
+) -> HttpResponse:
     """Show a text in the editor that the guard flags, to be confirmed."""
     form = FileForm(document.name, {"content": text, "version": document.version})
     form.add_error("content", NOT_STORED)
-    return show_file(request, owner, document.name, document, form=form, status=UNREADABLE)
+    return show_file(
+        request,
+        owner,
+        document.name,
+        document,
+        form=form,
+        status=UNREADABLE,
+    )
 
 
-def answer_saved(request: PageRequest, saved: SavedDocument, *, before: int) -> HttpResponse:
+def answer_saved(
+    request: PageRequest,
+    saved: SavedDocument,
+    *,
+    before: int,
+) -> HttpResponse:
     """Say what became of a text, with its undo."""
     document = saved.document
     if saved.hold:
         toast(request, _("Stored, but held: no agent reads it until you let it in."))
     elif saved.is_changed:
-        toast(request, _("Saved. It is read from the next session on."), restore_url(document, before))
+        toast(
+            request,
+            _("Saved. It is read from the next session on."),
+            restore_url(document, before),
+        )
     else:
         toast(request, _("Nothing was changed: this text is in force already."))
     return see_other("workspace:one", document.name)

@@ -134,7 +134,11 @@ class TestUsing:
         from minara_site.access.keys.core import checksum, is_same_key
 
         compared = []
-        monkeypatch.setattr(services, "is_same_key", lambda *pair: compared.append(pair) or is_same_key(*pair))
+        monkeypatch.setattr(
+            services,
+            "is_same_key",
+            lambda *pair: compared.append(pair) or is_same_key(*pair),
+        )
 
         known = make_key(ana, now)
         body = f"mnr_live_{known.prefix}_{'A' * 43}"

@@ -220,7 +220,8 @@ class TestFreshSignIn:
             wrong = client.post("/reauthenticate", {"password": "x", "next": "/settings/keys/new/"})
             assert wrong.status_code == 422
             answer = client.post(
-                "/reauthenticate", {"password": "correct horse battery", "next": "/settings/keys/new/"}
+                "/reauthenticate",
+                {"password": "correct horse battery", "next": "/settings/keys/new/"},
             )
             assert (answer.status_code, answer["Location"]) == (303, "/settings/keys/new/")
             assert client.get("/settings/keys/new/").status_code == 200
@@ -231,7 +232,9 @@ class TestFreshSignIn:
             clock.shift(timedelta(minutes=11))
             form = {"label": "x", "scopes": ["memory:read"], "expires_days": "30"}
             answer = client.post(
-                "/settings/keys/new/", form, headers={"Referer": "http://testserver/settings/keys/new/"}
+                "/settings/keys/new/",
+                form,
+                headers={"Referer": "http://testserver/settings/keys/new/"},
             )
             assert answer["Location"] == "/reauthenticate?next=%2Fsettings%2Fkeys%2Fnew%2F"
             assert not ana.api_keys.exists()

@@ -24,7 +24,13 @@ def look() -> str:
         answer = Client().get("/login", headers={"Host": "minara.example.com", "X-Forwarded-Proto": "https"})
     cookie = answer.cookies["__Host-minara-csrf"]
     told = {name: answer[name] for name in ("Strict-Transport-Security", "Cross-Origin-Opener-Policy", "Cache-Control")}
-    told["csrf"] = [cookie["secure"], cookie["samesite"], cookie["path"], cookie["domain"], cookie["httponly"]]
+    told["csrf"] = [
+        cookie["secure"],
+        cookie["samesite"],
+        cookie["path"],
+        cookie["domain"],
+        cookie["httponly"],
+    ]
     names = ("NAME", "SECURE", "SAMESITE", "HTTPONLY", "DOMAIN", "PATH")
     told["session"] = [getattr(settings, f"SESSION_COOKIE_{name}") for name in names]
     return json.dumps(told)

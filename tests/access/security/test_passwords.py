@@ -44,7 +44,11 @@ class TestPassword:
         ],
     )
     def test_a_wrong_one_is_422_beside_its_field(
-        self, client: Client, ana: Any, typed: tuple[str, str, str], field: str
+        self,
+        client: Client,
+        ana: Any,
+        typed: tuple[str, str, str],
+        field: str,
     ) -> None:
         client.force_login(ana)
         answer = client.post(

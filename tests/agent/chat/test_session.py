@@ -75,7 +75,8 @@ def test_a_turn_with_two_rounds_writes_what_the_next_session_reads(models: Messa
 
 
 def test_the_model_is_told_that_stored_text_is_data_and_gets_suggestions_for_one_turn(
-    models: MessagesApi, ana: Any
+    models: MessagesApi,
+    ana: Any,
 ) -> None:
     make_methodology(name="BTC dips", asset_class="major_crypto", quarantine=False, confidence=0.9)
     models.answers = [said("About BTC."), calling("memory_read"), said("About tea.")]
@@ -109,7 +110,9 @@ def test_with_intent_gating_a_message_brings_its_tags(models: MessagesApi, ana: 
 
 
 def test_what_is_wrong_with_the_folder_is_said_when_a_session_begins(
-    models: MessagesApi, ana: Any, tmp_path: Path
+    models: MessagesApi,
+    ana: Any,
+    tmp_path: Path,
 ) -> None:
     set_up(owner=ana, path=tmp_path, actor="test", now=timezone.now())
     (tmp_path / "USER.md").write_bytes("I live in Köln.".encode("utf-16"))
@@ -120,7 +123,10 @@ def test_what_is_wrong_with_the_folder_is_said_when_a_session_begins(
 def test_a_good_turn_is_suggested_to_the_next_session(models: MessagesApi, ana: Any) -> None:
     reads = ["memory_search", "memory_compiled_page", "memory_read"]
     arguments: list[dict[str, Any]] = [{"query": "ETH"}, {"asset": "ETH"}, {}]
-    models.answers = [*(calling(name, **given) for name, given in zip(reads, arguments, strict=True)), said("Done.")]
+    models.answers = [
+        *(calling(name, **given) for name, given in zip(reads, arguments, strict=True)),
+        said("Done."),
+    ]
     talk("Summarize what you know about my ETH staking yield.")
     models.answers = [
         {

@@ -107,7 +107,10 @@ def test_every_answer_says_how_much_is_left_and_one_too_many_is_429(key, setting
 def test_a_key_that_ends_between_two_messages_is_shut_out(key, ana, end):
     assert send(key, request("tools/list")).status_code == 200
     ApiKey.objects.for_owner(ana).update(**end)
-    response = send(key, request("tools/call", name="memory_write", arguments={"category": "lesson", "content": "x"}))
+    response = send(
+        key,
+        request("tools/call", name="memory_write", arguments={"category": "lesson", "content": "x"}),
+    )
     assert response.status_code == 401
     assert not Memory.objects.exists()
 

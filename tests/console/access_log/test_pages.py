@@ -16,14 +16,26 @@ LIST, OWN = "/ops/access-log/", "/privacy/looks/"
 def looks(olga, ana, ben, now):
     """Olga and Oscar look at things of Ana and Ben, one a day, oldest first."""
     oscar = make_user("oscar", group="operators")
-    made = [(olga, ana, "memory", "7"), (olga, ben, "prompt", ""), (oscar, ana, "account", "1"), (olga, ana, "new", "")]
+    made = [
+        (olga, ana, "memory", "7"),
+        (olga, ben, "prompt", ""),
+        (oscar, ana, "account", "1"),
+        (olga, ana, "new", ""),
+    ]
     for days, (viewer, owner, kind, object_id) in enumerate(made):
         at = now + timedelta(days=days)
         AccessEntry.objects.create(at=at, viewer=viewer, owner=owner, kind=kind, object_id=object_id)
 
 
 def seen_on(response):
-    return [(look.viewer.username, look.owner.username, str(look.subject)) for look in response.context["page"].rows]
+    return [
+        (
+            look.viewer.username,
+            look.owner.username,
+            str(look.subject),
+        )
+        for look in response.context["page"].rows
+    ]
 
 
 @pytest.mark.database

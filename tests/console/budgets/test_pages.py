@@ -50,7 +50,9 @@ def today(now: datetime, category: str = "learning") -> Window:
 
 class TestPage:
     def test_shows_what_is_spent_reserved_and_left_in_words_and_on_the_bar(
-        self, operator_page: Client, now: datetime
+        self,
+        operator_page: Client,
+        now: datetime,
     ) -> None:
         call("0.25", now=now)
         take(Decimal("0.15"), now=now)
@@ -106,7 +108,14 @@ class TestPage:
             ("day=2026-06-12", {"facts.judge", "roles.classify"}),
         ],
     )
-    def test_filters(self, query: str, found: set[str], operator_page: Client, ana: Any, now: datetime) -> None:
+    def test_filters(
+        self,
+        query: str,
+        found: set[str],
+        operator_page: Client,
+        ana: Any,
+        now: datetime,
+    ) -> None:
         call(now=now)
         call(now=now, task="facts.judge", model="main", owner=ana)
         fragment = text_of(operator_page.get(f"{URL}?{query}", headers=HTMX))
@@ -137,13 +146,17 @@ class TestPage:
         assert f'id="call-{made[0]}"' in text_of(operator_page.get(following[1].replace("&amp;", "&")))
 
     def test_asks_the_database_little_however_much_there_is(
-        self, operator_page: Client, ana: Any, now: datetime
+        self,
+        operator_page: Client,
+        ana: Any,
+        now: datetime,
     ) -> None:
         for number in range(20):
             call("0.001", now=now, task=f"task.{number}", owner=ana)
         window = today(now)
         BudgetWindow.objects.filter(category=window.category, window=window.name).update(
-            cap_usd=Decimal(3), raised_by=f"user:{ana.pk}"
+            cap_usd=Decimal(3),
+            raised_by=f"user:{ana.pk}",
         )
         text_of(operator_page.get(URL))
         with CaptureQueriesContext(connection) as queries:
@@ -165,7 +178,10 @@ class TestRaise:
         return operator_page.post(f"{URL}{window.category}/{window.name}/raise/", values)
 
     def test_lets_this_window_cost_more_and_says_who_and_why(
-        self, operator_page: Client, olga: Any, now: datetime
+        self,
+        operator_page: Client,
+        olga: Any,
+        now: datetime,
     ) -> None:
         window = today(now)
         assert "until" in text_of(operator_page.get(f"{URL}{window.category}/{window.name}/raise/"))
@@ -180,7 +196,10 @@ class TestRaise:
 
     @table("cap", ["", "1.00", "0.50", "-3", "0", "NaN", "Infinity", "1e99", "1000000", "2.001", "x"])
     def test_refuses_an_amount_that_is_none_or_too_low_or_too_high(
-        self, cap: str, operator_page: Client, now: datetime
+        self,
+        cap: str,
+        operator_page: Client,
+        now: datetime,
     ) -> None:
         answer = self.raised(operator_page, today(now), cap_usd=cap, reason="More")
         assert answer.status_code == 422
@@ -203,7 +222,10 @@ class TestRaise:
         assert self.raised(operator_page, today(now, EVERY), cap_usd="3", reason="More").status_code == 422
 
     def test_the_cap_over_all_is_raised_like_the_others(
-        self, operator_page: Client, now: datetime, settings: Any
+        self,
+        operator_page: Client,
+        now: datetime,
+        settings: Any,
     ) -> None:
         settings.MINARA = settings.MINARA.model_copy(update={"minara_daily_cap_usd": Decimal("0.50")})
         with pytest.raises(BudgetExceededError):

@@ -139,7 +139,8 @@ def test_a_fallen_band_is_a_cause_until_it_is_back_and_not_twice_for_one_report(
 
 
 def test_a_backup_is_late_after_two_slots_or_when_the_job_failed_since_and_never_without_a_folder(
-    tmp_path: Any, settings: Any
+    tmp_path: Any,
+    settings: Any,
 ) -> None:
     made = partial(record_audit, actor="test", tool_call="backup.made", details={"bytes": 1})
     made(now=NOON - TWO_DAYS - TICK)

@@ -142,7 +142,10 @@ def test_what_is_in_the_way_is_one_sentence_and_nothing_is_written(old, new, tmp
     with faults.row("another process"):
         code = f"import sqlite3; c = sqlite3.connect({str(old.folder / 'queue.db')!r}); print(*c.execute('SELECT 1 FROM django_q_ormq'), flush=True); input()"
         with subprocess.Popen(
-            [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", code],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         ) as user:
             user.stdout.readline()
             assert "Another process uses" in refusal(old.folder, new.url)

@@ -19,7 +19,16 @@ class LessonReview(ReviewKind):
 
     def show_rows(self, rows: Any, *, principal: Any) -> Any:
         return [
-            ReviewItem(self.name, str(row.pk), row.created_at, f"Lesson {row.pk}", "Lesson", "new", row.content, row)
+            ReviewItem(
+                self.name,
+                str(row.pk),
+                row.created_at,
+                f"Lesson {row.pk}",
+                "Lesson",
+                "new",
+                row.content,
+                row,
+            )
             for row in rows
         ]
 

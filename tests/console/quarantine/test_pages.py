@@ -181,7 +181,9 @@ class TestDecision:
         operator_page.post(undo_of(response))
         assert Hold.objects.open().count() == 4
         response = operator_page.post(
-            path("bulk"), {"action": "discard", "all": "1", "filter": "reason=hidden"}, follow=True
+            path("bulk"),
+            {"action": "discard", "all": "1", "filter": "reason=hidden"},
+            follow=True,
         )
         assert Hold.objects.get(pk=holds[2].pk).decision == Decision.DISCARDED
 
@@ -247,7 +249,11 @@ class TestSecretsOfOthers:
         UserProfileEntry.objects.update(value=self.SECRET, held_value="")
         memory = Memory.objects.get(pk=hold.object_id)
         MemoryRevision.objects.create(
-            memory=memory, version=0, content=f"password: {self.SECRET}", actor="x", replaced_at=NOON
+            memory=memory,
+            version=0,
+            content=f"password: {self.SECRET}",
+            actor="x",
+            replaced_at=NOON,
         )
         shown = self.read(operator_page, hold)
         assert [where for where, page in shown.items() if self.SECRET in page] == []
@@ -406,7 +412,11 @@ def test_lists_the_page_and_the_search_mark_an_address_that_only_an_agent_wrote(
 
 def test_a_key_that_claims_the_users_words_confirms_nothing(page, ana):
     make_memory(ana, f"Fees go to {WALLET}", category=Category.LESSON, source=Source.AGENT_RECORDED)
-    draft = Draft(Category.OBSERVATION, f"The user said {WALLET}", Provenance(Source.USER_EXPLICIT, "key:abcd1234"))
+    draft = Draft(
+        Category.OBSERVATION,
+        f"The user said {WALLET}",
+        Provenance(Source.USER_EXPLICIT, "key:abcd1234"),
+    )
     write_memory(owner_id=ana.pk, draft=draft, now=NOON)
     assert words_of(page.get("/memories/")).count("Not confirmed by you") == 2
 

@@ -101,7 +101,14 @@ class TestQueue:
                 assert operator_page.get(path).status_code == 200
 
     def test_similar_items_stand_beneath_the_oldest_of_them(self, operator_page, ana):
-        holds = [hold_text(ana, f"Position {n} is hedged\u200b", at=NOON - timedelta(hours=9 - n)) for n in range(3)]
+        holds = [
+            hold_text(
+                ana,
+                f"Position {n} is hedged\u200b",
+                at=NOON - timedelta(hours=9 - n),
+            )
+            for n in range(3)
+        ]
         other = hold_text(ana, "Quite another\u200b", at=NOON - timedelta(hours=8.5))
         response = operator_page.get(QUEUE)
         assert ids_of(response) == [f"hold-{hold.pk}" for hold in (*holds, other)]
@@ -137,7 +144,9 @@ class TestVerdict:
         body = {"action": "accept", "ids": f"hold-{orders.pk}"}
         assert "Release it anyway?" in words_of(operator_page.post(VERDICT, body))
         several = operator_page.post(
-            VERDICT, {"action": "accept", "ids": [body["ids"], f"hold-{fine.pk}"]}, follow=True
+            VERDICT,
+            {"action": "accept", "ids": [body["ids"], f"hold-{fine.pk}"]},
+            follow=True,
         )
         assert toasts_of(several)[0] == "1 item asks once more: decide on it by itself."
         assert list(Hold.objects.open()) == [orders]

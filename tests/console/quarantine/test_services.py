@@ -69,7 +69,13 @@ def draft(text, actor="key:abcd1234", **fields):
 
 
 def bulk_write(ana, text):
-    write_memories(owner_id=ana.pk, drafts=[draft("fine"), draft(text)], now=NOON, actor="test", tool_call="test")
+    write_memories(
+        owner_id=ana.pk,
+        drafts=[draft("fine"), draft(text)],
+        now=NOON,
+        actor="test",
+        tool_call="test",
+    )
 
 
 def tool_write(ana, text):
@@ -213,8 +219,18 @@ class TestDecisions:
         memory = make_memory(ana, "keep it", category="personalization", source="user_manual")
         edit_memory(principal=browser(ana), memory_id=memory.pk, changes=Changes(content=POISON), now=LATER)
         for hours in (1, 2):
-            delete_memories(principal=browser(ana), owner=ana, ids=[memory.pk], now=LATER + timedelta(hours=hours))
-            restore_memories(principal=browser(ana), owner=ana, ids=[memory.pk], now=LATER + timedelta(hours=hours))
+            delete_memories(
+                principal=browser(ana),
+                owner=ana,
+                ids=[memory.pk],
+                now=LATER + timedelta(hours=hours),
+            )
+            restore_memories(
+                principal=browser(ana),
+                owner=ana,
+                ids=[memory.pk],
+                now=LATER + timedelta(hours=hours),
+            )
         hold = Hold.objects.open().get()
         discard_hold(principal=browser(ana), owner=ana, hold_id=hold.pk, now=LATER + timedelta(hours=3))
         memory.refresh_from_db()
@@ -246,7 +262,12 @@ class TestDecisions:
             assert (memory.state, memory.content, memory.held_at) == ("held", POISON, LATER)
             assert load_texts([hold])[hold.pk].replaces == "Clean words"
         discard_hold(principal=browser(ana), owner=ana, hold_id=hold.pk, now=LATEST)
-        edit_memory(principal=browser(ana), memory_id=memory.pk, changes=Changes(content="Newer words"), now=LATEST)
+        edit_memory(
+            principal=browser(ana),
+            memory_id=memory.pk,
+            changes=Changes(content="Newer words"),
+            now=LATEST,
+        )
         with pytest.raises(Conflict, match=f"Memory {memory.pk} was changed meanwhile"):
             hold_again(principal=browser(ana), owner=ana, hold_ids=[hold.pk], now=LATEST)
         assert Memory.objects.live().get().content == "Newer words"
@@ -254,7 +275,12 @@ class TestDecisions:
     def test_a_clean_edit_lifts_the_hold(self, ana):
         edit(ana, POISON)
         memory = Memory.objects.get()
-        edit_memory(principal=browser(ana), memory_id=memory.pk, changes=Changes(content="Clean again"), now=LATER)
+        edit_memory(
+            principal=browser(ana),
+            memory_id=memory.pk,
+            changes=Changes(content="Clean again"),
+            now=LATER,
+        )
         assert Memory.objects.live().count() == 1
         assert Hold.objects.get().decision == Decision.REPLACED
 
@@ -352,7 +378,10 @@ class TestNewRules:
         set_entry(owner=ana, key="pet", value="a cat", actor="user:1", now=NOON)
         newer_rules()
         told = []
-        monkeypatch.setattr("minara_site.kernel.guard.rescan.report_progress", lambda _claim, *said: told.append(said))
+        monkeypatch.setattr(
+            "minara_site.kernel.guard.rescan.report_progress",
+            lambda _claim, *said: told.append(said),
+        )
         rescan(now=LATER)
         assert told == [(3, 4), (4, 4)]
 

@@ -58,7 +58,8 @@ class TestBox:
 
     def test_escapes_what_it_shows(self, operator_page):
         shown = operator_page.post(
-            PAGE, {"text": "<script>alert(1)</script> [x](https://evil.example)"}
+            PAGE,
+            {"text": "<script>alert(1)</script> [x](https://evil.example)"},
         ).content.decode()
         assert "<script>alert" not in shown
         assert 'href="https://evil' not in shown

@@ -105,7 +105,12 @@ def test_says_when_the_last_backup_was_made_and_warns_when_it_is_late_or_failed(
     settings.MINARA = settings.MINARA.model_copy(update={"minara_backup_dir": tmp_path})
     assert shown() == ("none yet", "watch", str(tmp_path))
     now = timezone.now()
-    record_audit(now=now - timedelta(days=2, hours=1), actor="test", tool_call="backup.made", details={"bytes": 2048})
+    record_audit(
+        now=now - timedelta(days=2, hours=1),
+        actor="test",
+        tool_call="backup.made",
+        details={"bytes": 2048},
+    )
     assert shown()[:2] == ("2.0\xa0KB", "bad")
     record_audit(now=now - timedelta(hours=1), actor="test", tool_call="backup.made", details={"bytes": 2048})
     assert shown() == ("2.0\xa0KB", "good", str(tmp_path))

@@ -109,7 +109,12 @@ class TestOn:
             assert admin(operator_page, path).status_code == 404
 
     def test_never_show_a_secret(self, operator_page, ana, rows):
-        secrets = [ana.password, ApiKey.objects.get().secret_sha256, Invitation.objects.get().token_sha256, "f" * 64]
+        secrets = [
+            ana.password,
+            ApiKey.objects.get().secret_sha256,
+            Invitation.objects.get().token_sha256,
+            "f" * 64,
+        ]
         key, link, call = ApiKey.objects.get(), Invitation.objects.get(), rows["call"]
         pages = [
             admin(operator_page, path).content.decode()

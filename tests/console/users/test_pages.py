@@ -73,7 +73,13 @@ class TestList:
 
 class TestOne:
     def test_shows_sessions_keys_and_trails_and_tells_its_owner(self, operator_page, olga, ana):
-        key = create_key(user=ana, scopes=["memory:read"], label="Laptop <b>", now=timezone.now(), actor="test")
+        key = create_key(
+            user=ana,
+            scopes=["memory:read"],
+            label="Laptop <b>",
+            now=timezone.now(),
+            actor="test",
+        )
         page = text_of(operator_page.get(f"{LIST}{ana.pk}/"))
         for part in (key.prefix, "Laptop &lt;b&gt;", "/ops/access-log/?viewer=ana", "/ops/access-log/?owner=ana"):
             assert part in page
@@ -148,7 +154,11 @@ class TestChanges:
 
     def test_an_operator_does_not_lose_their_own_second_factor_here(self, operator_page, olga):
         add_app(
-            user=olga, secret="A" * 32, session_key=operator_page.session.session_key, now=timezone.now(), actor="test"
+            user=olga,
+            secret="A" * 32,
+            session_key=operator_page.session.session_key,
+            now=timezone.now(),
+            actor="test",
         )
         assert "second-factor/reset/" not in text_of(operator_page.get(f"{LIST}{olga.pk}/"))
         answer = operator_page.post(f"{LIST}{olga.pk}/second-factor/reset/", {"word": "reset"})
@@ -185,7 +195,8 @@ class TestRole:
 
     def test_of_the_last_operator_stays(self, operator_page, olga):
         assert "last operator" in text_of(
-            operator_page.post(f"{LIST}{olga.pk}/role/", {"role": "user", "word": "resign"}), 409
+            operator_page.post(f"{LIST}{olga.pk}/role/", {"role": "user", "word": "resign"}),
+            409,
         )
         assert operator_page.post(f"{LIST}{olga.pk}/disable/", {"word": "disable"}).status_code == 409
         assert get_user("olga").role is Role.OPERATOR

@@ -81,7 +81,13 @@ def fill(rows: int) -> None:
     """Make the database larger than one step of the copy."""
     for _each in range(rows // 1000):
         padded = (
-            AuditEntry(at=timezone.now(), actor="x" * 80, tool_call="pad", reasoning="y" * 1800) for _row in range(1000)
+            AuditEntry(
+                at=timezone.now(),
+                actor="x" * 80,
+                tool_call="pad",
+                reasoning="y" * 1800,
+            )
+            for _row in range(1000)
         )
         AuditEntry.objects.bulk_create(padded)
 

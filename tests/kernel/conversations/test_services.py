@@ -83,7 +83,10 @@ def test_secrets_in_tool_arguments_are_redacted(ana, session, now):
     )
     stored = record(ana, session, now, tool_calls=[ToolCall("swap", said, ok=True)])
     assert stored.tool_calls == [{"name": "swap", "args": kept, "ok": True}]
-    rows = [*Turn.objects.values_list("tool_calls", flat=True), *AuditEntry.objects.values_list("details", flat=True)]
+    rows = [
+        *Turn.objects.values_list("tool_calls", flat=True),
+        *AuditEntry.objects.values_list("details", flat=True),
+    ]
     assert SECRET not in json.dumps(rows)
 
 

@@ -57,7 +57,12 @@ def test_each_failed_probe_doubles_the_wait_up_to_half_an_hour():
     for _probe in range(8):
         assert circuit.open_until is not None
         now = circuit.open_until
-        circuit = Circuit(circuit.failures, circuit.trips, circuit.open_until, now + timedelta(seconds=300)).failed(now)
+        circuit = Circuit(
+            circuit.failures,
+            circuit.trips,
+            circuit.open_until,
+            now + timedelta(seconds=300),
+        ).failed(now)
         assert circuit.open_until is not None
         waits.append((circuit.open_until - now) // timedelta(seconds=60))
         assert circuit.phase(now) is Phase.OPEN

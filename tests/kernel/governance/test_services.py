@@ -61,7 +61,13 @@ def test_nothing_is_switched_without_a_short_reason(now, reason):
 def test_a_model_call_has_no_shadow(now):
     with pytest.raises(Invalid):
         set_mode(now, CALLS, Mode.SHADOW)
-    CapabilitySwitch.objects.create(capability=CALLS.name, mode=Mode.SHADOW, reason="x", actor="sql", changed_at=now)
+    CapabilitySwitch.objects.create(
+        capability=CALLS.name,
+        mode=Mode.SHADOW,
+        reason="x",
+        actor="sql",
+        changed_at=now,
+    )
     assert mode_of(CALLS) is Mode.OFF
 
 
@@ -74,7 +80,13 @@ def test_what_no_app_declares_is_not_switched(now):
 @table("name", ["", "x" * 41])
 def test_the_database_takes_names_of_1_to_40_characters(now, name):
     with pytest.raises((IntegrityError, DataError)), transaction.atomic():
-        CapabilitySwitch.objects.create(capability=name, mode=Mode.ON, reason="x", actor="sql", changed_at=now)
+        CapabilitySwitch.objects.create(
+            capability=name,
+            mode=Mode.ON,
+            reason="x",
+            actor="sql",
+            changed_at=now,
+        )
 
 
 def test_a_subject_is_decided_once_in_shadow(ana, now):

@@ -346,7 +346,10 @@ def test_asks_no_service_whether_a_key_works():
 # Rule sets
 
 NEWER = RuleSet(
-    (*RULES.rules, Rule("zebra", "Names a zebra.", Reason.INJECTION, Pattern("zebra", shapes=(r"\bzebras?\b",))))
+    (
+        *RULES.rules,
+        Rule("zebra", "Names a zebra.", Reason.INJECTION, Pattern("zebra", shapes=(r"\bzebras?\b",))),
+    )
 )
 
 

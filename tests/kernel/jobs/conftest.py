@@ -31,7 +31,11 @@ def list_jobs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
     def replace(*jobs: Job) -> None:
         ours = [("tests", job) for job in jobs]
-        monkeypatch.setattr(registry, "iterate_declared", lambda name: iter(ours) if name == "jobs" else declared(name))
+        monkeypatch.setattr(
+            registry,
+            "iterate_declared",
+            lambda name: iter(ours) if name == "jobs" else declared(name),
+        )
         registry.load.cache_clear()
 
     yield replace
@@ -50,7 +54,8 @@ def pushed(monkeypatch: pytest.MonkeyPatch) -> Pushed:
 
 @pytest.fixture(scope="session")
 def probe_sites(
-    tmp_path_factory: pytest.TempPathFactory, migrated_site: Site
+    tmp_path_factory: pytest.TempPathFactory,
+    migrated_site: Site,
 ) -> Callable[[], AbstractContextManager[Site]]:
     """Make installations whose workers know the probe's jobs and wait less."""
 

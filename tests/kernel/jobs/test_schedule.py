@@ -81,7 +81,12 @@ def test_a_dead_workers_run_is_queued_again_once_its_lease_is_over(now, pushed):
 
 
 def test_a_lease_from_a_clock_that_went_back_does_not_hold(now, pushed):
-    make_run(now, state=RunState.RUNNING, lease_expires_at=now + timedelta(seconds=2 * LEASE_SECONDS), attempts=1)
+    make_run(
+        now,
+        state=RunState.RUNNING,
+        lease_expires_at=now + timedelta(seconds=2 * LEASE_SECONDS),
+        attempts=1,
+    )
     assert rescue_abandoned_runs(now=now) == 0
     assert rescue_abandoned_runs(now=now - MOMENT) == 1
 

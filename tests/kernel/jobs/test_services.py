@@ -215,7 +215,15 @@ def test_an_unknown_run_is_not_found(now, change):
 
 
 def test_a_retried_run_has_all_its_attempts_again(now, pushed, django_capture_on_commit_callbacks):
-    run = make_run(now, state=RunState.FAILED, attempts=5, error="x", finished_at=now, cancel_requested_at=now, done=3)
+    run = make_run(
+        now,
+        state=RunState.FAILED,
+        attempts=5,
+        error="x",
+        finished_at=now,
+        cancel_requested_at=now,
+        done=3,
+    )
     with django_capture_on_commit_callbacks(execute=True):
         retry_run(run.pk, now=now)
     run.refresh_from_db()

@@ -24,13 +24,22 @@ PROJECTED = Decimal("0.10")
 CENT = Decimal("0.01")
 
 
-def take(amount: Decimal = PROJECTED, *, now: datetime = NOON, category: Category = Category.LEARNING) -> Reservation:
+def take(
+    amount: Decimal = PROJECTED,
+    *,
+    now: datetime = NOON,
+    category: Category = Category.LEARNING,
+) -> Reservation:
     """Reserve as a reflection does."""
     return reserve(category=category, task="roles.classify", model="fast", amount_usd=amount, now=now)
 
 
 def pay(
-    reservation: Reservation, cost: Decimal = PROJECTED, *, now: datetime = NOON, owner_id: int | None = None
+    reservation: Reservation,
+    cost: Decimal = PROJECTED,
+    *,
+    now: datetime = NOON,
+    owner_id: int | None = None,
 ) -> int:
     """Settle as a reflection does."""
     tokens = {"input_tokens": 100, "output_tokens": 20, "cache_read_tokens": 0, "cache_write_tokens": 0}

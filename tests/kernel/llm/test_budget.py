@@ -255,7 +255,10 @@ class Model:
         month_end = day.replace(day=monthrange(day.year, day.month)[1])
         own = [call for call in self.calls if call["category"] == category]
         of_day = self.total(now, lambda call: call in own and call["day"] == day)
-        of_month = self.total(now, lambda call: call in own and day.replace(day=1) <= call["day"] <= month_end)
+        of_month = self.total(
+            now,
+            lambda call: call in own and day.replace(day=1) <= call["day"] <= month_end,
+        )
         of_all = self.total(now, lambda call: call["day"] == day)
         fits_all = self.daily is None or of_all + amount <= self.daily
         return of_day + amount <= DAY_CAP and of_month + amount <= MONTH_CAP and fits_all
@@ -339,7 +342,9 @@ def rolled_back(start: datetime, daily: Decimal | None, acts: list[Any]) -> None
 @settings(max_examples=150)
 @given(*SEQUENCES)
 def test_any_sequence_is_decided_as_the_model_decides_it(
-    start: datetime, daily: Decimal | None, acts: list[Any]
+    start: datetime,
+    daily: Decimal | None,
+    acts: list[Any],
 ) -> None:
     rolled_back(start, daily, acts)
 
@@ -348,7 +353,9 @@ def test_any_sequence_is_decided_as_the_model_decides_it(
 @settings(max_examples=1000)
 @given(*SEQUENCES)
 def test_a_thousand_sequences_are_decided_as_the_model_decides_them(
-    start: datetime, daily: Decimal | None, acts: list[Any]
+    start: datetime,
+    daily: Decimal | None,
+    acts: list[Any],
 ) -> None:
     rolled_back(start, daily, acts)
 

@@ -16,7 +16,13 @@ ONE, TENTH = Decimal(1), Decimal("0.1")
 TICK = timedelta(microseconds=1)
 
 
-def totals(window: Window = DAY, spent: str = "0", reserved: str = "0", cap: str | None = "1", **more: bool) -> Totals:
+def totals(
+    window: Window = DAY,
+    spent: str = "0",
+    reserved: str = "0",
+    cap: str | None = "1",
+    **more: bool,
+) -> Totals:
     return Totals(window, Decimal(spent), Decimal(reserved), None if cap is None else Decimal(cap), **more)
 
 

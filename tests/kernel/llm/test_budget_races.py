@@ -83,7 +83,14 @@ def check_kills(site: Site, times: int) -> None:
         act(site, "kill_between", times, [at.isoformat() for at in (NOON + LIVES - TICK, NOON + LIVES)])
     )
     assert found == [
-        {"paid": dead, "spent": dead, "reserved": dead, "calls": dead, "counted": dead} for dead in range(1, times + 1)
+        {
+            "paid": dead,
+            "spent": dead,
+            "reserved": dead,
+            "calls": dead,
+            "counted": dead,
+        }
+        for dead in range(1, times + 1)
     ]
     cap = Decimal(site.environment["MINARA_BUDGET_LEARNING_DAILY_USD"])
     assert list(map(Decimal, room)) == [cap - times * Decimal("0.02"), cap - times * Decimal("0.01")]

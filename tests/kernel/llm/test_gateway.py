@@ -146,7 +146,10 @@ def test_sends_a_forced_tool_and_nothing_of_thinking_to_haiku(models: MessagesAp
     ],
 )
 def test_models_that_take_no_forced_tool_are_asked_for_a_strict_one(
-    models: MessagesApi, settings: LazySettings, model: str, extra: dict[str, Any]
+    models: MessagesApi,
+    settings: LazySettings,
+    model: str,
+    extra: dict[str, Any],
 ) -> None:
     configure(settings, minara_model_main=model)
     answer_with(models, GOOD)
@@ -189,7 +192,10 @@ def test_the_cached_prefix_is_the_same_bytes_for_every_question(models: Messages
 
 def test_an_answer_that_does_not_fit_is_sent_back_once(models: MessagesApi) -> None:
     wrong = {"verdict": "perhaps", "why": "x"}
-    models.answers = [tool(wrong, input_tokens=10, output_tokens=10), tool(GOOD, input_tokens=20, output_tokens=10)]
+    models.answers = [
+        tool(wrong, input_tokens=10, output_tokens=10),
+        tool(GOOD, input_tokens=20, output_tokens=10),
+    ]
     answer = ask(question())
     assert answer.value.verdict == "good"
     first, said_back, repair = models.asked[1].body["messages"]
@@ -310,7 +316,8 @@ def test_tries_as_often_as_it_is_told(models: MessagesApi, settings: LazySetting
 
 
 def test_waits_for_as_long_as_it_is_asked_and_no_longer_than_a_bound(
-    models: MessagesApi, monkeypatch: pytest.MonkeyPatch
+    models: MessagesApi,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     waited: list[float] = []
     monkeypatch.setattr("minara_site.kernel.llm.tries.wait", waited.append)
@@ -346,7 +353,8 @@ def test_a_refusal_of_us_says_which_setting_to_look_at(models: MessagesApi, stat
 
 @table("status", [400, 413, 422])
 def test_a_question_that_is_refused_as_it_is_costs_nothing_and_opens_no_breaker(
-    models: MessagesApi, status: int
+    models: MessagesApi,
+    status: int,
 ) -> None:
     answer_with(models, error(status, CANARY))
     for _n in range(FAILURES_TO_TRIP + 1):
@@ -382,7 +390,9 @@ def test_an_address_that_is_none_or_where_nobody_is_costs_nothing(settings: Lazy
 
 
 def test_a_key_that_is_no_header_is_not_shown(
-    models: MessagesApi, settings: LazySettings, caplog: pytest.LogCaptureFixture
+    models: MessagesApi,
+    settings: LazySettings,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     configure(settings, anthropic_api_key=f"{CANARY}\nX: y", minara_model_retries=0)
     with pytest.raises(ModelUnavailable) as refusal:
@@ -506,7 +516,9 @@ def test_the_key_goes_as_a_bearer_token_and_to_other_endpoints_in_the_older_head
 
 
 def test_no_content_and_no_key_is_logged(
-    models: MessagesApi, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    models: MessagesApi,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     wire.sdk_of.cache_clear()
     monkeypatch.setenv("ANTHROPIC_LOG", "debug")

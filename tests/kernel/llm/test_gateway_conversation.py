@@ -45,7 +45,13 @@ def configure(settings: Any, **fields: Any) -> None:
 
 def test_returns_text_and_calls_and_records_what_they_cost(models: MessagesApi, ana: Any) -> None:
     thought = {"type": "thinking", "thinking": "", "signature": "sig"}
-    blocks = ({"type": "text", "text": " "}, thought, {"type": "text", "text": "Let me look."}, use(), use("toolu_2"))
+    blocks = (
+        {"type": "text", "text": " "},
+        thought,
+        {"type": "text", "text": "Let me look."},
+        use(),
+        use("toolu_2"),
+    )
     models.answer = at_cost(Reply(blocks=blocks), input_tokens=1000, output_tokens=100)
     reply = converse(conversation(owner_id=ana.pk))
     assert (reply.text, reply.model, reply.cost_usd) == ("Let me look.", "claude-sonnet-5-5", Decimal("0.003"))
@@ -92,7 +98,10 @@ def test_offers_free_tools_and_caches_what_stays(models: MessagesApi, settings: 
     ],
 )
 def test_says_what_cannot_be_used_and_nothing_of_it(
-    models: MessagesApi, caplog: pytest.LogCaptureFixture, reply: Reply, sentence: str
+    models: MessagesApi,
+    caplog: pytest.LogCaptureFixture,
+    reply: Reply,
+    sentence: str,
 ) -> None:
     models.forget()
     models.answer = reply
@@ -121,7 +130,10 @@ def test_a_reply_without_anything_known_is_empty(models: MessagesApi, blocks: An
 def test_reserves_the_worst_of_its_whole_body(models: MessagesApi, settings: Any) -> None:
     price = require_price("claude-sonnet-5-5")
     models.answer = said("Hello.")
-    configure(settings, minara_budget_agent_daily_usd=worst_cost_of(price, question_bytes=4_000, max_tokens=300))
+    configure(
+        settings,
+        minara_budget_agent_daily_usd=worst_cost_of(price, question_bytes=4_000, max_tokens=300),
+    )
     with pytest.raises(BudgetExceededError):
         converse(conversation(notes=("x" * 4_000,)))
     assert models.calls == 0

@@ -45,7 +45,12 @@ def test_what_is_set_wins_and_leaves_caching_at_its_usual_price() -> None:
     price = price_of("claude-haiku-5-5", {"claude-haiku-5-5": setting})
     assert price is not None
     assert (price.rates.cache_write, price.rates.cache_read, price.long) == (Decimal("2.5"), Decimal("0.2"), None)
-    free = ModelPriceSetting(input=Decimal(0), output=Decimal(0), cache_read=Decimal(0), cache_write=Decimal(1))
+    free = ModelPriceSetting(
+        input=Decimal(0),
+        output=Decimal(0),
+        cache_read=Decimal(0),
+        cache_write=Decimal(1),
+    )
     assert price_of("own", {"own": free}) is not None
 
 
@@ -60,7 +65,13 @@ def test_an_amount_that_no_column_holds_is_the_largest_that_one_does() -> None:
     assert cost_of(price, Tokens(10**9, 0)) == LARGEST
 
 
-@given(model=st.sampled_from(sorted(PRICES)), text=st.text(max_size=3000), read=SMALL, write=SMALL, output=SMALL)
+@given(
+    model=st.sampled_from(sorted(PRICES)),
+    text=st.text(max_size=3000),
+    read=SMALL,
+    write=SMALL,
+    output=SMALL,
+)
 def test_no_call_costs_more_than_its_worst(model: str, text: str, read: int, write: int, output: int) -> None:
     size = len(json.dumps(text, ensure_ascii=False).encode(errors="surrogatepass")) * 100
     most = size + ADDED_TOKENS

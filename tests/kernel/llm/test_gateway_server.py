@@ -15,10 +15,18 @@ TOOL = {"name": "note", "input_schema": {"type": "object"}}
 
 
 def ask(
-    api: MessagesApi, model: str = "claude-haiku-4-5", text: str = "What?", **options: object
+    api: MessagesApi,
+    model: str = "claude-haiku-4-5",
+    text: str = "What?",
+    **options: object,
 ) -> anthropic.types.Message:
     client = anthropic.Anthropic(api_key=KEY, base_url=api.url, max_retries=0)
-    arguments = {"max_tokens": 64, "tools": [TOOL], "messages": [{"role": "user", "content": text}], **options}
+    arguments = {
+        "max_tokens": 64,
+        "tools": [TOOL],
+        "messages": [{"role": "user", "content": text}],
+        **options,
+    }
     return client.messages.create(model=model, **arguments)  # type: ignore[call-overload, no-any-return]
 
 

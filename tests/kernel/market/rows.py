@@ -15,11 +15,24 @@ ACTOR = "command:test"
 def bar(hour: float, close: Any = "100", **fields: Any) -> Bar:
     """A candle that opens so many hours after T0."""
     price = Decimal(close)
-    made = {"open": price, "high": price * 2, "low": price / 2, "close": price, "volume": Decimal(1), **fields}
+    made = {
+        "open": price,
+        "high": price * 2,
+        "low": price / 2,
+        "close": price,
+        "volume": Decimal(1),
+        **fields,
+    }
     return Bar(T0 + hour * HOUR, **made)
 
 
-def put_bars(*bars: Bar, symbol: str = "BTC", seconds: int = 3600, owner: Any = None, now: datetime) -> Counts:
+def put_bars(
+    *bars: Bar,
+    symbol: str = "BTC",
+    seconds: int = 3600,
+    owner: Any = None,
+    now: datetime,
+) -> Counts:
     series = Series(symbol, seconds, "test", ACTOR, owner_id=owner.pk if owner else None)
     return import_bars(series=series, bars=bars, now=now)
 

@@ -40,7 +40,12 @@ def item(at: Any, text: str = "ETF approved") -> dict[str, Any]:
 
 def test_events_lie_between_both_moments_and_are_ten_at_most(find):
     tick = timedelta(microseconds=1)
-    items = [item(T0 - tick, "before"), item(T1 + tick, "after"), item("soon", "no time"), {"at": T0.isoformat()}]
+    items = [
+        item(T0 - tick, "before"),
+        item(T1 + tick, "after"),
+        item("soon", "no time"),
+        {"at": T0.isoformat()},
+    ]
     items += [item(T1, "last"), item(T0, "first")]
     items += [item(T0 + HOUR * number, f"news {number}") for number in range(1, 25)]
     with endpoint(json.dumps({"items": items}).encode()) as (url, asked):

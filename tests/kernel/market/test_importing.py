@@ -23,7 +23,17 @@ def run(path, *options, symbol="BTC/USDT", interval="1h"):
     """Run the command; return its output and exit code."""
     out = io.StringIO()
     try:
-        call_command("market", "import", str(path), "--symbol", symbol, "--interval", interval, *options, stdout=out)
+        call_command(
+            "market",
+            "import",
+            str(path),
+            "--symbol",
+            symbol,
+            "--interval",
+            interval,
+            *options,
+            stdout=out,
+        )
     except SystemExit as end:
         return out.getvalue(), end.code
     return out.getvalue(), 0

@@ -104,5 +104,14 @@ def test_the_least_and_the_greatest_price_are_prices():
 
 
 def test_only_closes_count():
-    bars = [Bar(bar.opens_at, Decimal("NaN"), Decimal(9**9), Decimal(0), bar.close) for bar in bars_of(straight("101"))]
+    bars = [
+        Bar(
+            bar.opens_at,
+            Decimal("NaN"),
+            Decimal(9**9),
+            Decimal(0),
+            bar.close,
+        )
+        for bar in bars_of(straight("101"))
+    ]
     assert classify_regime(bars) is Regime.TREND_UP_LOWVOL

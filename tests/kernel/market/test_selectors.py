@@ -74,7 +74,9 @@ SPAN = st.sampled_from([1, 2, 4])
 
 @given(
     candles=st.lists(
-        st.tuples(HOURS, SPAN, PRICES, st.booleans()), max_size=8, unique_by=lambda c: (c[0] + c[1], c[1], c[3])
+        st.tuples(HOURS, SPAN, PRICES, st.booleans()),
+        max_size=8,
+        unique_by=lambda c: (c[0] + c[1], c[1], c[3]),
     ),
     points=st.lists(st.tuples(HOURS, PRICES, st.booleans()), max_size=6, unique_by=lambda p: (p[0], p[2])),
     asked=st.integers(0, 34),
@@ -97,7 +99,16 @@ def test_a_look_up_finds_what_searching_every_row_finds(candles, points, asked, 
         both = find_prices("BTC", moments=[at, oldest], owner_id=owner_id, tolerance=tolerance * HOUR)
         series = list_quotes("BTC", since=oldest, until=at, owner_id=owner_id, most=7)
         transaction.set_rollback(True)
-    known = [(T0 + (hour + length) * HOUR, not owned, 1, length, value) for hour, length, value, owned in candles]
+    known = [
+        (
+            T0 + (hour + length) * HOUR,
+            not owned,
+            1,
+            length,
+            value,
+        )
+        for hour, length, value, owned in candles
+    ]
     known += [(T0 + hour * HOUR, not owned, 0, 0, value) for hour, value, owned in points]
     allowed = [row for row in known if oldest <= row[0] <= at and (for_owner or row[1])]
     best = max(allowed, default=None)

@@ -14,7 +14,11 @@ from tests.kit.tables import table
 def test_static_files_are_collected_only_after_a_change(settings, monkeypatch, tmp_path):
     settings.STATIC_ROOT = tmp_path
     called = []
-    monkeypatch.setattr(start, "call_command", lambda name, **options: called.append((name, options["clear"])))
+    monkeypatch.setattr(
+        start,
+        "call_command",
+        lambda name, **options: called.append((name, options["clear"])),
+    )
     collect_static_files()
     collect_static_files()
     assert called == [("collectstatic", True)]

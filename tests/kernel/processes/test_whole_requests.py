@@ -108,7 +108,10 @@ def test_a_large_body_is_read_only_when_the_application_wants_it() -> None:
     refusing, taking = Application(may_come=False), Application()
     caller = answer(Caller(b"x" * LARGE, **{"content-length": str(LARGE)}), refusing)
     assert (caller.sent[0]["status"], len(caller.parts), len(refusing.asked)) == (413, 1, 1)
-    caller = answer(Caller(b"x" * SMALL_BODY, b"y" * (LARGE - SMALL_BODY), **{"content-length": str(LARGE)}), taking)
+    caller = answer(
+        Caller(b"x" * SMALL_BODY, b"y" * (LARGE - SMALL_BODY), **{"content-length": str(LARGE)}),
+        taking,
+    )
     assert [len(body) for _environ, body in taking.asked] == [0, LARGE]
     assert caller.sent[0]["status"] == 200
 

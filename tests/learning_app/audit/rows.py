@@ -10,7 +10,14 @@ from tests.kit.clock import NOON
 from tests.learning_app.rows import make_case, make_methodology
 
 
-def make_event(row: Methodology | None, kind: str, *, hours: float = 24, reason: str = "", **fields: Any) -> None:
+def make_event(
+    row: Methodology | None,
+    kind: str,
+    *,
+    hours: float = 24,
+    reason: str = "",
+    **fields: Any,
+) -> None:
     """Make a lifecycle event so many hours before noon."""
     at = NOON - timedelta(hours=hours)
     defaults = {"actor": "test", "details": {}, "reason_text": reason}
@@ -25,7 +32,13 @@ def make_heartbeat(*, hours: float = 1, **fields: Any) -> CronRun:
     )
 
 
-def make_closed(owner: Any, state: str = "confirmed_good", *, hours: float = 30, **fields: Any) -> TradingCase:
+def make_closed(
+    owner: Any,
+    state: str = "confirmed_good",
+    *,
+    hours: float = 30,
+    **fields: Any,
+) -> TradingCase:
     """Make a case that closed a day after it was decided."""
     resolved_at = NOON - timedelta(hours=hours - 24)
     return make_case(owner, hours=hours, outcome_state=state, resolved_at=resolved_at, **fields)
@@ -46,7 +59,13 @@ def make_loop(owner: Any) -> Methodology:
     return row
 
 
-def make_report(*, days: float = 0, composite: float | None = 74.8, band: str = "watch", **fields: Any) -> AuditReport:
+def make_report(
+    *,
+    days: float = 0,
+    composite: float | None = 74.8,
+    band: str = "watch",
+    **fields: Any,
+) -> AuditReport:
     """Make a report so many days before noon; `findings` are those of coverage_health."""
     found = [finding(**each) for each in fields.pop("findings", ())]
     dimension = {"score": composite, "facts": {}, "findings": found, "advisory_actions": []}

@@ -29,7 +29,8 @@ def test_every_pattern_of_missing_scores_weighs_the_rest_as_an_independent_compu
             continue
         total = sum(WEIGHTS[name] for name in kept)
         assert found.score == pytest.approx(
-            sum(score * WEIGHTS[name] for name, score in kept.items()) / total, abs=1e-9
+            sum(score * WEIGHTS[name] for name, score in kept.items()) / total,
+            abs=1e-9,
         )
         assert sum(found.weights.values()) == pytest.approx(1, abs=1e-9)
         assert found.weights == pytest.approx({name: WEIGHTS[name] / total for name in kept}, abs=1e-9)

@@ -107,7 +107,11 @@ def test_a_report_of_another_version_is_shown_as_it_was_written(operator_page, o
     dimension = {"score": 91.25, "findings": [{"code": "old_code", "dimension": "drift", "severity": "low"}]}
     found = {"text": "drift of the model", "count": 2, "rows": ["thing:1"]}
     dimension["findings"][0] |= found
-    report = make_report(dimensions={"drift": dimension}, scores={"drift": 91.25}, dimension_weights_used={"drift": 1})
+    report = make_report(
+        dimensions={"drift": dimension},
+        scores={"drift": 91.25},
+        dimension_weights_used={"drift": 1},
+    )
     of_report = (f"/audit/{report.pk}/", f"/audit/{report.pk}/old_code/")
     for path in ("/audit/", *of_report, "/audit/findings/", "/audit/passes/"):
         assert operator_page.get(path).status_code == 200, path

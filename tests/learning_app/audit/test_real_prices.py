@@ -29,8 +29,22 @@ def test_each_day_scores_what_an_independent_computation_says(ana):
     methods = {name: make_methodology(name=name) for name in ("rsi", "cross", "breakout")}
     calls = [call for call in signals(closes) if known_at[call[0]] + HORIZON in place_of]
     for place, name, direction in calls:
-        draft = CaseDraft(SYMBOL, f"{name} says so", Direction(direction), [methods[name].uid], 6, known_at[place])
-        record_case(owner_id=ana.pk, draft=draft, actor="command:test", origin="", is_replay=True, now=known_at[-1])
+        draft = CaseDraft(
+            SYMBOL,
+            f"{name} says so",
+            Direction(direction),
+            [methods[name].uid],
+            6,
+            known_at[place],
+        )
+        record_case(
+            owner_id=ana.pk,
+            draft=draft,
+            actor="command:test",
+            origin="",
+            is_replay=True,
+            now=known_at[-1],
+        )
     ended = sorted((known_at[place] + HORIZON, number, place, name) for number, (place, name, _) in enumerate(calls))
 
     used, right, graduated = defaultdict(int), defaultdict(int), {}

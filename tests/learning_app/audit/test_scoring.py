@@ -56,7 +56,11 @@ def methods(*counts, uses=10, **fields):
     classes = ("major_crypto", "stock", "index", "commodity", "forex")
     return [
         MethodologyRecord(
-            f"{asset_class}{number}", AssetClass(asset_class), uses, True, is_decayed=fields.get("decayed", False)
+            f"{asset_class}{number}",
+            AssetClass(asset_class),
+            uses,
+            True,
+            is_decayed=fields.get("decayed", False),
         )
         for asset_class, count in zip(classes, counts, strict=False)
         for number in range(count)
@@ -247,12 +251,20 @@ class TestCronHealth:
         ],
     )
     def test_falls_from_twelve_hours_to_seven_days_and_with_overdue_cases(self, lag, overdue, score):
-        found = score_cron_health(HeartbeatRecord(1, NOON - lag, True), CaseCounts(0, 0, overdue), now=NOON).score
+        found = score_cron_health(
+            HeartbeatRecord(1, NOON - lag, True),
+            CaseCounts(0, 0, overdue),
+            now=NOON,
+        ).score
         assert found == pytest.approx(score, abs=1e-9)
         assert found < 100 or lag <= hours(12)
 
     def test_a_tick_after_twelve_hours_costs_and_is_found(self):
-        found = score_cron_health(HeartbeatRecord(1, NOON - hours(12) - TICK, True), CaseCounts(0, 0, 0), now=NOON)
+        found = score_cron_health(
+            HeartbeatRecord(1, NOON - hours(12) - TICK, True),
+            CaseCounts(0, 0, 0),
+            now=NOON,
+        )
         assert 99.999 < found.score < 100
         assert codes(found) == {FindingCode.HEARTBEAT_LATE: 1}
 

@@ -137,7 +137,12 @@ def test_an_answer_outside_the_form_stores_nothing_and_costs_no_second_question(
 
 
 def test_three_clusters_a_pass_the_largest_first(ana, proposing):
-    wanted = [("bullish", "SOL", 5), ("bearish", "SOL", 8), ("bullish", "EURUSD", 6), ("bearish", "EURUSD", 7)]
+    wanted = [
+        ("bullish", "SOL", 5),
+        ("bearish", "SOL", 8),
+        ("bullish", "EURUSD", 6),
+        ("bearish", "EURUSD", 7),
+    ]
     for direction, asset, count in wanted:
         add_good(ana, count, direction=direction, asset=asset)
     run()
@@ -170,7 +175,15 @@ def test_in_shadow_it_is_only_listed_and_asked_again_once_it_is_on(ana, proposin
 
 
 def test_clusters_hold_their_newest_fifty_by_class_direction_and_timeframe():
-    many = [GoodCase(100 - number, "BTC" if number % 2 else "ETH", Direction.BULLISH, 24) for number in range(60)]
+    many = [
+        GoodCase(
+            100 - number,
+            "BTC" if number % 2 else "ETH",
+            Direction.BULLISH,
+            24,
+        )
+        for number in range(60)
+    ]
     few = [GoodCase(number, "EURUSD", Direction.BEARISH, 2_000) for number in range(5, 0, -1)]
     lone = [GoodCase(200, "ETH/BTC", Direction.BULLISH, 24)] * 9 + [GoodCase(201, "SOL", Direction.BULLISH, 24)] * 4
     assert find_clusters([*lone, *many, *few]) == [

@@ -31,7 +31,8 @@ def default(db: None) -> Any:
 
 @pytest.mark.database
 def test_a_methodology_that_a_real_case_hints_at_stays_with_its_real_outcomes_alone(
-    default: Any, now: datetime
+    default: Any,
+    now: datetime,
 ) -> None:
     load_demo(now=now, actor="command:demo")
     row, decided_at, end = demo_methodologies()[DIP], now + timedelta(hours=20), now + timedelta(hours=44)
@@ -40,7 +41,14 @@ def test_a_methodology_that_a_real_case_hints_at_stays_with_its_real_outcomes_al
     points = [Point("BTC", now + timedelta(hours=hours), Decimal(price)) for hours, price in prices.items()]
     record_points(points=points, owner_id=None, source="test", actor="test", now=end)
     draft = CaseDraft("BTC", "RSI turns up: long for a day", Direction.BULLISH, [row.uid], 24)
-    record_case(owner_id=default.pk, draft=draft, actor="key:test", origin="", is_replay=False, now=decided_at)
+    record_case(
+        owner_id=default.pk,
+        draft=draft,
+        actor="key:test",
+        origin="",
+        is_replay=False,
+        now=decided_at,
+    )
     run_cron(now=end, requested_by="test")
     row.refresh_from_db()
     assert (row.times_used, row.times_correct) == (33, 26)  # with a case of the demo that the real price closed
@@ -59,7 +67,8 @@ def test_a_methodology_that_a_real_case_hints_at_stays_with_its_real_outcomes_al
 
 @pytest.mark.database
 def test_what_was_handed_in_before_gets_no_invented_outcomes_and_no_seed_is_taken_for_the_demos(
-    default: Any, now: datetime
+    default: Any,
+    now: datetime,
 ) -> None:
     handed_in = next(row for row in MethodologiesPart.rows["default"] if row.name == DIP)
     create_methodology(draft=draft_of(handed_in.draft), actor="key:test", now=now - timedelta(days=40))

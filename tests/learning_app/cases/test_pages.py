@@ -158,7 +158,13 @@ def test_says_why_a_hint_counts_nowhere(page, ana):
 
 def test_support_reads_no_amount_no_wallet_no_methodology_and_nothing_held(sam, ana):
     row = make_methodology(name="Fade breakouts")
-    case = make_case(ana, hints=[row], decision=SAID, trade_ref=f"tx 0x{'ab' * 32}", entry_price=Decimal("2.285"))
+    case = make_case(
+        ana,
+        hints=[row],
+        decision=SAID,
+        trade_ref=f"tx 0x{'ab' * 32}",
+        entry_price=Decimal("2.285"),
+    )
     held = make_case(ana, decision="Held words", held_at=NOON)
     hold(held)
     support = visitor(sam)

@@ -76,8 +76,22 @@ def test_counts_bounds_graduation_base_rates_and_evidence_equal_an_independent_c
     calls = [call for call in signals(closes) if known_at[call[0]] + HORIZON in place_of]
     assert min(sum(call[1] == name for call in calls) for name in methods) >= 15
     for place, name, direction in calls:
-        draft = CaseDraft(SYMBOL, f"{name} says so", Direction(direction), [methods[name].uid], 6, known_at[place])
-        record_case(owner_id=ana.pk, draft=draft, actor="command:test", origin="", is_replay=True, now=known_at[-1])
+        draft = CaseDraft(
+            SYMBOL,
+            f"{name} says so",
+            Direction(direction),
+            [methods[name].uid],
+            6,
+            known_at[place],
+        )
+        record_case(
+            owner_id=ana.pk,
+            draft=draft,
+            actor="command:test",
+            origin="",
+            is_replay=True,
+            now=known_at[-1],
+        )
     counts = run_cron(now=known_at[-1] + timedelta(days=1), requested_by="test")
     assert counts["resolved"] == len(calls)
 
@@ -102,7 +116,8 @@ def test_counts_bounds_graduation_base_rates_and_evidence_equal_an_independent_c
             open_until[name] = ends[place]
             blocks[name].append((said, case.base_rate))
     for place, name, _direction in sorted(
-        calls, key=lambda call: (ends[call[0]], stored[known_at[call[0]], call[1]].pk)
+        calls,
+        key=lambda call: (ends[call[0]], stored[known_at[call[0]], call[1]].pk),
     ):
         said = outcome(closes, place, ends[place])
         if said is not None:

@@ -122,7 +122,13 @@ def test_one_block_is_open_at_a_time_and_simultaneous_cases_share_it(olga):
 
     def block(asset, hours, horizon=24):
         at = NOON - HOUR * hours
-        body = {**DRAFT, "asset": asset, "hints": [method.uid], "decided_at": at.isoformat(), "horizon_hours": horizon}
+        body = {
+            **DRAFT,
+            "asset": asset,
+            "hints": [method.uid],
+            "decided_at": at.isoformat(),
+            "horizon_hours": horizon,
+        }
         case = agent.post("/v1/trading-cases", body).json()["data"]
         return CaseHint.objects.get(case=case["id"]).block_at
 
@@ -145,7 +151,12 @@ def test_longer_candles_may_move_more_before_they_are_called_volatile(minutes, s
     fields = {"symbol": "BTC", "interval_seconds": minutes * 60, "recorded_at": NOON, "source": "test"}
     times = [NOON - length * (99 - number) for number in range(100)]
     PriceBar.objects.bulk_create(
-        PriceBar(opens_at=at - length, closes_at=at, **fields, **dict.fromkeys(("open", "high", "low", "close"), close))
+        PriceBar(
+            opens_at=at - length,
+            closes_at=at,
+            **fields,
+            **dict.fromkeys(("open", "high", "low", "close"), close),
+        )
         for at, close in zip(times, closes, strict=True)
     )
     found = find_regime("BTC", load_history("BTC", at=NOON), at=NOON)

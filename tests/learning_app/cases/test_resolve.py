@@ -155,7 +155,10 @@ def test_every_pass_leaves_a_heartbeat_a_failed_one_too_and_two_never_run_at_onc
 def test_a_block_is_scored_by_its_mean_once_all_its_cases_are_closed(ana):
     post_prices("BTC", (NOON - HOUR * 30, "100"), (NOON - HOUR * 6, "102"))
     method = make_methodology()
-    cases = [make_case(ana, hints=[method], base_rate=0.4), make_case(ana, asset="ETH", hints=[method], base_rate=0.6)]
+    cases = [
+        make_case(ana, hints=[method], base_rate=0.4),
+        make_case(ana, asset="ETH", hints=[method], base_rate=0.6),
+    ]
     at = cases[0].decided_at
     CaseHint.objects.update(block_at=at, block_ends_at=at + DAY)
     run()

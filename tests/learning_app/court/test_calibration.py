@@ -144,7 +144,13 @@ def test_court_is_wrong_as_rarely_as_it_says(capsys):
     assert ratio(by_store) < ratio(by_court) < 0.10
 
 
-def false_shares(random: np.random.Generator, rules: Any, marks: Any, evidence: Any, size: int = 120) -> Array:
+def false_shares(
+    random: np.random.Generator,
+    rules: Any,
+    marks: Any,
+    evidence: Any,
+    size: int = 120,
+) -> Array:
     """Draw a store, one in four really good; return false and all of: graduated, beating chance, surviving; missed, good."""
     good = random.random(size) < 0.25
     names = np.where(good, random.choice(list(GOOD), size), random.choice(list(FALSE), size))

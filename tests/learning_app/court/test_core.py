@@ -39,7 +39,11 @@ BLOCKS = st.lists(st.tuples(SCORES | st.sampled_from([0.0, 1.0]), BASE_RATES), m
 
 
 def judged(blocks: Blocks) -> CourtState:
-    return reduce(lambda state, block: add_block(state, score=block[0], base_rate=block[1]), blocks, new_state())
+    return reduce(
+        lambda state, block: add_block(state, score=block[0], base_rate=block[1]),
+        blocks,
+        new_state(),
+    )
 
 
 def exact(number: Any) -> Fraction:
@@ -162,7 +166,9 @@ def brute_e_bh(e_values: dict[int, float], level: float) -> frozenset[int]:
 
 @given(
     st.dictionaries(
-        st.integers(), st.sampled_from([0.0, 1.0, 5.0, 9.0, 10.0, 20.0, 25.0, 40.0, 80.0, 1e300]), max_size=8
+        st.integers(),
+        st.sampled_from([0.0, 1.0, 5.0, 9.0, 10.0, 20.0, 25.0, 40.0, 80.0, 1e300]),
+        max_size=8,
     ),
     st.sampled_from([0.05, 0.1, 0.5]),
 )

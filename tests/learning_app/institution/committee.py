@@ -57,7 +57,13 @@ def add_run(owner: Any, *, ticker: str = "BTC", now: datetime = NOON, **fields: 
 
 
 def decide(
-    models: MessagesApi, owner: Any, *, at: datetime = NOON, ticker: str = "BTC", feeds: bool = True, **decision: Any
+    models: MessagesApi,
+    owner: Any,
+    *,
+    at: datetime = NOON,
+    ticker: str = "BTC",
+    feeds: bool = True,
+    **decision: Any,
 ) -> InstitutionRun:
     """Return a run of that moment which is done and decided so."""
     with time_machine.travel(at, tick=False):
@@ -68,6 +74,13 @@ def decide(
     return run
 
 
-def post_course(ticker: str = "BTC", *, days: int = 40, price: int = 100, step: int = 1, at: datetime = NOON) -> None:
+def post_course(
+    ticker: str = "BTC",
+    *,
+    days: int = 40,
+    price: int = 100,
+    step: int = 1,
+    at: datetime = NOON,
+) -> None:
     """Store a price of the instance for each day up to a moment, the last one `price`."""
     post_prices(ticker, *((at - timedelta(days=back), str(price - step * back)) for back in range(days)))

@@ -197,7 +197,12 @@ def test_a_cited_method_gets_one_outcome_for_a_ticker_a_window_and_a_day_and_the
 
 def test_of_several_runs_of_a_day_the_first_conclusive_one_counts(ana):
     method = make_methodology(correct=24, used=30, quarantine=0)
-    post_prices("BTC", (NOON - 2 * DAY, "100"), (NOON - DAY, "100.1"), (NOON - DAY + timedelta(hours=3), "105"))
+    post_prices(
+        "BTC",
+        (NOON - 2 * DAY, "100"),
+        (NOON - DAY, "100.1"),
+        (NOON - DAY + timedelta(hours=3), "105"),
+    )
     first = due(ana, feeds=True, cited=[method.uid])
     second = make_run(ana, at=NOON - 2 * DAY + timedelta(hours=3), feeds=True, cited=[method.uid])
     run_ladder(now=NOON)

@@ -159,5 +159,10 @@ def test_support_reads_every_run_and_is_offered_no_act(ana, sam):
     assert "The trend is up." in shown
     assert "Cancel run" not in shown
     assert "Start a run" not in page.get("/institution/").content.decode()
-    assert AccessEntry.objects.filter(owner=ana, viewer=sam, kind="institution_run", object_id=run.uid).exists()
+    assert AccessEntry.objects.filter(
+        owner=ana,
+        viewer=sam,
+        kind="institution_run",
+        object_id=run.uid,
+    ).exists()
     assert timezone.now() == NOON

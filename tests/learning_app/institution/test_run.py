@@ -80,7 +80,13 @@ def test_each_role_reads_what_its_position_names_and_every_tool_is_forced(ana, a
     make_methodology(name="Still quarantined", correct=24, used=30)
     make_methodology(name="Invented", correct=24, used=30, quarantine=0, is_demo=True)
     run(add_run(ana))
-    read = dict(zip([f"{number} {each.role}" for number, each in enumerate(POSITIONS)], asking.asked, strict=True))
+    read = dict(
+        zip(
+            [f"{number} {each.role}" for number, each in enumerate(POSITIONS)],
+            asking.asked,
+            strict=True,
+        )
+    )
     assert "change over 7 days: +7.53 % from 93" in read["3 technical"].content
     assert "change over 7 days" not in read["2 news"].content
     assert method.uid in read["13 portfolio_manager"].content

@@ -41,8 +41,23 @@ def make_learning(owner: Any, **fields: Any) -> Learning:
 
 def random_trigger(dice: random.Random) -> str:
     """Return a trigger as users ask, of a few hundred words."""
-    words = (dice.choice(VERBS), dice.choice(NOUNS), f"token{dice.randint(1, 300)}", "on", dice.choice(VENUES))
-    return " ".join([*words, "with", dice.choice(NOUNS), "and", dice.choice(VERBS), str(dice.randint(1, 500))])
+    words = (
+        dice.choice(VERBS),
+        dice.choice(NOUNS),
+        f"token{dice.randint(1, 300)}",
+        "on",
+        dice.choice(VENUES),
+    )
+    return " ".join(
+        [
+            *words,
+            "with",
+            dice.choice(NOUNS),
+            "and",
+            dice.choice(VERBS),
+            str(dice.randint(1, 500)),
+        ]
+    )
 
 
 def make_many(owner: Any, number: int, *, seed: int = 1) -> list[Learning]:
@@ -50,14 +65,23 @@ def make_many(owner: Any, number: int, *, seed: int = 1) -> list[Learning]:
     dice = random.Random(seed)
     counters = ("success_count", "failure_count", "ignored_count")
     rows = [
-        build_learning(owner, trigger=random_trigger(dice), **{name: dice.randint(0, 60) for name in counters})
+        build_learning(
+            owner,
+            trigger=random_trigger(dice),
+            **{name: dice.randint(0, 60) for name in counters},
+        )
         for _number in range(number)
     ]
     return list(Learning.objects.bulk_create(rows))
 
 
 def add_turn(
-    owner: Any, *tools: str, session: Any = None, completed: bool = True, now: datetime = NOON, **fields: Any
+    owner: Any,
+    *tools: str,
+    session: Any = None,
+    completed: bool = True,
+    now: datetime = NOON,
+    **fields: Any,
 ) -> Turn:
     """Record a turn that called these tools; a name that ends in `!` is a call that failed."""
     session = session or start_session(owner_id=owner.pk, title="Talk", actor="key:abcd1234", now=now)

@@ -39,7 +39,11 @@ def test_a_user_finds_deletes_and_restores_their_own(page, three, ben):
     assert sorted(names_on(page)) == ["hedge", "scan", "secret"]
     assert names_on(page, "?sort=worked")[0] == "hedge"
     assert names_on(page, "?q=funding") == ["scan"]
-    answer = page.post("/learnings/bulk/", {"action": "delete", "ids": [three[0].pk, three[1].pk]}, follow=True)
+    answer = page.post(
+        "/learnings/bulk/",
+        {"action": "delete", "ids": [three[0].pk, three[1].pk]},
+        follow=True,
+    )
     said = text_of(answer)
     assert "Deleted 2 learnings." in said
     assert names_on(page) == ["secret"]

@@ -49,7 +49,13 @@ def test_a_writer_goes_and_comes_back_and_what_people_wrote_stays(ana, olga, ope
         page = text_of(operator_page.get("/ops/writes/"))
     assert re.search(r"key:bad00000.*?Learnings\">3<.*?Guidance\">2<", page, re.DOTALL)
     plan = preview_roll_back(writer=BAD, since=NOON - timedelta(hours=1), now=NOON)
-    what = {"principal": person(olga), "writer": BAD, "since": NOON - timedelta(hours=1), "reason": "bad", "now": NOON}
+    what = {
+        "principal": person(olga),
+        "writer": BAD,
+        "since": NOON - timedelta(hours=1),
+        "reason": "bad",
+        "now": NOON,
+    }
     record = roll_back(**what, sha256=plan.sha256)
     assert states() == {
         "hedge the spread": ("as written", True),

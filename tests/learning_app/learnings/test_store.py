@@ -179,7 +179,15 @@ def test_among_many_the_newest_trigger_is_found_again(ana):
     assert [each.is_new for each in stored] == [True, False]
     for trigger in ("how do i do this", "🚀🚀🚀🚀"):
         draft = LearningDraft("n", trigger, [], "look twice")
-        stored_twice = [store_learning(owner_id=ana.pk, draft=draft, actor="key:a", now=NOON) for _time in range(2)]
+        stored_twice = [
+            store_learning(
+                owner_id=ana.pk,
+                draft=draft,
+                actor="key:a",
+                now=NOON,
+            )
+            for _time in range(2)
+        ]
         assert [each.is_new for each in stored_twice] == [True, False], "no word of it counts"
     assert stored[1].row.success_count == 2
 

@@ -37,7 +37,14 @@ def graduate(row):
 
 def take_back(olga, *, now=NOON, writer=BAD):
     plan = preview_roll_back(writer=writer, since=SINCE, now=now)
-    return roll_back(principal=person(olga), writer=writer, since=SINCE, sha256=plan.sha256, reason="bad", now=now)
+    return roll_back(
+        principal=person(olga),
+        writer=writer,
+        since=SINCE,
+        sha256=plan.sha256,
+        reason="bad",
+        now=now,
+    )
 
 
 def undo(olga, record):

@@ -134,7 +134,10 @@ def test_the_evidence_is_replayed_to_what_the_court_keeps_and_cases_are_their_ow
     row = make_methodology(asset_class="major_crypto")
     days = range(14, 1, -1)
     prices = [100 * (1.02 if day != 7 else 0.97) ** (14 - day) for day in days]
-    post_prices("BTC", *((NOON - HOUR * 24 * day, f"{price:.4f}") for day, price in zip(days, prices, strict=True)))
+    post_prices(
+        "BTC",
+        *((NOON - HOUR * 24 * day, f"{price:.4f}") for day, price in zip(days, prices, strict=True)),
+    )
     for number, day in enumerate(list(days)[:-1]):
         at = NOON - HOUR * 24 * day
         case = CaseDraft("BTC", "BTC rises.", Direction.BULLISH, [row.uid], 24, at)
@@ -194,7 +197,11 @@ def test_an_operator_quarantines_with_a_reason_releases_at_the_bar_and_undoes_ea
     operator_page.post(undo)
     assert (state(row), undo) == ((0, "", False), undo_of(done)), "and can be undone long after its toast"
     below = make_methodology(correct=6, used=7)
-    assert re.search(r"<button[^>]*disabled[^>]*>.{0,200}Release", text_of(operator_page.get(one(below))), re.DOTALL)
+    assert re.search(
+        r"<button[^>]*disabled[^>]*>.{0,200}Release",
+        text_of(operator_page.get(one(below))),
+        re.DOTALL,
+    )
     assert "at least 3 more right outcomes" in words_of(operator_page.get(one(below)))
     assert operator_page.post(one(below, "release/")).status_code == 409
     read = operator_page.post(one(below, "read/"), follow=True)
@@ -254,7 +261,12 @@ def test_the_review_queue_decides_on_new_ones_and_on_those_kept_back(operator_pa
     verdict, items = reverse("quarantine:verdict"), "methodology_{}-{}".format
 
     def decide(action, kind, *rows, note=""):
-        sent = {"action": action, "ids": [items(kind, row.uid) for row in rows], "note": note, "confirmed": "1"}
+        sent = {
+            "action": action,
+            "ids": [items(kind, row.uid) for row in rows],
+            "note": note,
+            "confirmed": "1",
+        }
         return operator_page.post(verdict, sent, follow=True)
 
     shown = words_of(operator_page.get(f"/quarantine/methodology_new/{new.uid}/"))

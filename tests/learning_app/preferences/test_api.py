@@ -79,7 +79,11 @@ def test_an_operator_reads_and_decides_for_an_owner_masked_and_logged(ana, olga)
     assert SECRET[20:60] not in str(listed) + done.content.decode()
     looked = set(AccessEntry.objects.filter(owner=ana).values_list("kind", "object_id"))
     assert looked == {("preferences", ""), ("preference", str(row.pk))}
-    assert_problem(post(caller, make_preference(ana, **LIMIT), "approve", query="?owner=ana"), 403, "hard_constraint")
+    assert_problem(
+        post(caller, make_preference(ana, **LIMIT), "approve", query="?owner=ana"),
+        403,
+        "hard_constraint",
+    )
 
 
 def test_a_key_decides_on_soft_ones_and_the_audit_log_names_it(agent, ana):
@@ -103,13 +107,18 @@ def test_no_call_starts_or_ends_a_hard_constraint(agent, browser, ana):
     faults = Faults()
     fields = {"state": "active", "typed": "3x", "decided_by": f"user:{ana.pk}", "source": "user", "evidence_count": 9}
     for (name, caller), state in product(
-        {"key": agent, "browser": browser}.items(), ("proposed", "archived", "active")
+        {"key": agent, "browser": browser}.items(),
+        ("proposed", "archived", "active"),
     ):
         row = make_preference(ana, **LIMIT, state=state)
         before = Preference.objects.values().get(pk=row.pk)
         with faults.row(f"{name} {state}"):
             assert_problem(post(caller, row, "approve"), 403, "hard_constraint")
-            assert_problem(post(caller, row, "approve", {"statement": "Never above 9x."}), 403, "hard_constraint")
+            assert_problem(
+                post(caller, row, "approve", {"statement": "Never above 9x."}),
+                403,
+                "hard_constraint",
+            )
             if state == "active":
                 assert_problem(post(caller, row, "archive"), 403, "hard_constraint")
                 assert_problem(post(caller, row, "reject"), 409, "active")

@@ -42,7 +42,11 @@ def test_lists_approves_and_rejects(ana, ben):
     assert (shown["id"], shown["statement"], shown["state"]) == (row.pk, "Calm words", "active")
     assert [line.split()[1] for line in run("list")[1].splitlines()] == ["rejected", "active"]
     assert json.loads(run("reject", make_preference(ana).pk, "--json")[1])["state"] == "rejected"
-    for arguments in (("approve", row.pk), ("reject", 987_654), ("approve", Preference.objects.get(owner=ben).pk)):
+    for arguments in (
+        ("approve", row.pk),
+        ("reject", 987_654),
+        ("approve", Preference.objects.get(owner=ben).pk),
+    ):
         with pytest.raises(CommandError):
             run(*arguments)
 
@@ -75,7 +79,12 @@ def at_terminal(site, typed, *arguments, **environment):
     ours, theirs = pty.openpty()
     command = [sys.executable, "-c", "from minara_site.cli import main; main()", "preferences", *arguments]
     process = subprocess.Popen(
-        command, cwd=site.folder, env=site.environment | environment, stdin=theirs, stdout=theirs, stderr=theirs
+        command,
+        cwd=site.folder,
+        env=site.environment | environment,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
     )
     os.close(theirs)
     os.write(ours, f"{typed}\n".encode())

@@ -55,7 +55,11 @@ def announced():
 def test_every_state_and_act_moves_as_the_table_says_or_not_at_all(ana):
     """The forbidden pairs too: nothing changes, and the refusal says what it is now."""
     faults = Faults()
-    for (name, moves), state, kind in product((SOFT_ACTS | HARD_ACTS).items(), PreferenceState, ("soft", "hard")):
+    for (name, moves), state, kind in product(
+        (SOFT_ACTS | HARD_ACTS).items(),
+        PreferenceState,
+        ("soft", "hard"),
+    ):
         with faults.row(f"{kind} {state} {name}"), taken_back("default"):
             row = make_preference(ana, **(HARD if kind == "hard" else {}), state=state)
             before = Preference.objects.values().get(pk=row.pk)

@@ -169,7 +169,14 @@ def test_of_two_editors_the_second_sees_both_texts_and_overwrites_nothing(page, 
 
 @pytest.mark.database
 def test_several_are_rejected_for_one_reason_with_one_undo_and_never_approved(page, operator_page, ana, ben):
-    rows = [make_preference(ana, f"Wish {n}", **({**LIMIT, "statement": "Cap"} if n == 2 else {})) for n in range(2)]
+    rows = [
+        make_preference(
+            ana,
+            f"Wish {n}",
+            **({**LIMIT, "statement": "Cap"} if n == 2 else {}),
+        )
+        for n in range(2)
+    ]
     rows.append(make_preference(ana, **LIMIT))
     ids = [row.pk for row in rows]
     for action in ("approve", "activate", ""):
@@ -315,7 +322,14 @@ def test_the_page_says_what_agents_read_now(page, ana):
 def test_a_mined_one_shows_its_turn_to_its_owner_and_without_secrets_to_operators(page, operator_page, ana):
     session = start_session(owner_id=ana.pk, title="Morning", actor="key:abcd1234", now=NOON)
     turn = NewTurn(f"Only limit orders from now on, {SECRET}", "Noted.", [], completed=True)
-    record_turn(owner=ana, session_id=session.pk, turn=turn, actor="key:abcd1234", now=NOON, is_announced=False)
+    record_turn(
+        owner=ana,
+        session_id=session.pk,
+        turn=turn,
+        actor="key:abcd1234",
+        now=NOON,
+        is_announced=False,
+    )
     row = make_preference(ana, source="mined", actor="job:preferences.mine", origin=f"turn:{session.pk}:1")
     imported = make_preference(ana, source="imported", origin="import:notes.md:3")
     memory = make_preference(ana, source="user", origin="memory:7")

@@ -31,7 +31,14 @@ def propose(owner, number, actor=BAD, source=PreferenceSource.AGENT):
 
 def take_back(olga):
     plan = preview_roll_back(writer=BAD, since=SINCE, now=LATER)
-    return roll_back(principal=person(olga), writer=BAD, since=SINCE, sha256=plan.sha256, reason="bad", now=LATER)
+    return roll_back(
+        principal=person(olga),
+        writer=BAD,
+        since=SINCE,
+        sha256=plan.sha256,
+        reason="bad",
+        now=LATER,
+    )
 
 
 def undo(olga, record):
@@ -49,7 +56,14 @@ def rows():
 @pytest.fixture
 def proposals(ana, ben):
     """Two of a bad writer that wait, one of them another owner's; three that a person decided on; one of a good one."""
-    made = [propose(ana, 0), propose(ben, 0), propose(ana, 1), propose(ana, 2), propose(ana, 3), propose(ana, 4, GOOD)]
+    made = [
+        propose(ana, 0),
+        propose(ben, 0),
+        propose(ana, 1),
+        propose(ana, 2),
+        propose(ana, 3),
+        propose(ana, 4, GOOD),
+    ]
     decided = {"owner": ana, "actor": f"user:{ana.pk}", "now": NOON}
     activate_constraint(preference_id=made[2].pk, typed="3x", **decided)
     approve(preference_id=made[3].pk, **decided)

@@ -10,7 +10,12 @@ from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 
 def seed(folder: str) -> None:
     """Export a hard constraint of the default user, for one who has none."""
-    draft = Draft(Category.PREFERENCE, "Never above 3x", Provenance(Source.USER_MANUAL, "user:1"), "constraint.hard")
+    draft = Draft(
+        Category.PREFERENCE,
+        "Never above 3x",
+        Provenance(Source.USER_MANUAL, "user:1"),
+        "constraint.hard",
+    )
     write_memory(owner_id=User.objects.get(is_default=True).pk, draft=draft, now=timezone.now())
     User.objects.create(username="ben")
     call_command("memory", "export", "--out", folder, "--sign", "--include-constraints")

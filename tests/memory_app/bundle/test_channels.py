@@ -77,7 +77,9 @@ def test_a_touched_file_lands_as_typed_by_a_person_and_the_others_keep_their_sou
 
 
 def test_what_another_instance_signed_or_this_one_for_somebody_else_is_no_more_than_text(
-    ana: Any, ben: Any, signed: Files
+    ana: Any,
+    ben: Any,
+    signed: Files,
 ) -> None:
     assert touched(ana, signed) == set(observations(signed))
     bring(ana, in_memory(signed))
@@ -191,7 +193,10 @@ def test_a_hard_constraint_in_other_letters_is_one_too(ben: Any, label: str) -> 
     ],
 )
 def test_what_does_not_fit_the_live_vocabulary_is_rejected(
-    ben: Any, fields: dict[str, Any], reason: Reason, about: str
+    ben: Any,
+    fields: dict[str, Any],
+    reason: Reason,
+    about: str,
 ) -> None:
     plan = one(ben, memory_file(**fields))
     assert (plan.verdict, plan.reason, plan.about) == (Verdict.REJECTED, reason, about)
@@ -225,7 +230,9 @@ def test_the_same_text_twice_is_imported_once(ben: Any) -> None:
     ],
 )
 def test_a_text_that_is_there_already_is_known_in_whatever_state(
-    ben: Any, state: dict[str, Any], reason: Reason
+    ben: Any,
+    state: dict[str, Any],
+    reason: Reason,
 ) -> None:
     category = state.pop("category", Category.OBSERVATION)
     row = make_memory(ben, "ETH looks heavy", category=category)
@@ -304,7 +311,13 @@ def test_a_broken_import_goes_on_from_its_marks_and_writes_nothing_that_was_not_
     plan = look(ben, in_memory(signed))
     half = {path: content for path, content in signed.items() if path not in observations(signed)[10:]}
     bring(ben, in_memory(half))
-    options: dict[str, Any] = {"owner": ben, "plan_sha256": plan.sha256, "actor": ACTOR, "now": NOON, "run": "r1"}
+    options: dict[str, Any] = {
+        "owner": ben,
+        "plan_sha256": plan.sha256,
+        "actor": ACTOR,
+        "now": NOON,
+        "run": "r1",
+    }
     changed = signed | {observations(signed)[-1]: memory_file("swapped after the preview")}
     with pytest.raises(Conflict):
         apply_import(bundle=in_memory(changed), marks=plan.marks, **options)

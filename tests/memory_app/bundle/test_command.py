@@ -61,7 +61,8 @@ def test_an_import_is_a_dry_run_until_it_is_applied(ben: Any, tmp_path: Path) ->
 
 
 def test_what_is_rejected_or_held_is_listed_however_many_files_there_are_and_ends_with_status_2(
-    ben: Any, tmp_path: Path
+    ben: Any,
+    tmp_path: Path,
 ) -> None:
     folder = tmp_path / "memories" / "observation"
     folder.mkdir(parents=True)
@@ -124,7 +125,12 @@ def run_at_terminal(site: Site, *arguments: str) -> tuple[int, str]:
     ours, theirs = pty.openpty()
     command = [sys.executable, "-c", "from minara_site.cli import main; main()", *arguments]
     process = subprocess.Popen(
-        command, cwd=site.folder, env=site.environment, stdin=theirs, stdout=theirs, stderr=theirs
+        command,
+        cwd=site.folder,
+        env=site.environment,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
     )
     os.close(theirs)
     said = b""
@@ -140,6 +146,13 @@ def test_somebody_at_a_terminal_may_let_a_hard_constraint_in(site: Site, tmp_pat
     out = str(tmp_path / "out")
     site.call("tests.memory_app.bundle.terminal:seed", out)
     status, said = run_at_terminal(
-        site, "memory", "import", out, "--user", "ben", "--apply", "--approve-hard-constraints"
+        site,
+        "memory",
+        "import",
+        out,
+        "--user",
+        "ben",
+        "--apply",
+        "--approve-hard-constraints",
     )
     assert (status, "Imported 1 file for ben" in said) == (0, True), said

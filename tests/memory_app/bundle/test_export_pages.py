@@ -57,7 +57,9 @@ def test_a_person_orders_an_export_and_takes_it_away(page: Client, ana: Any) -> 
 
 
 def test_what_the_import_page_would_not_take_says_how_it_comes_back(
-    page: Client, ana: Any, monkeypatch: pytest.MonkeyPatch
+    page: Client,
+    ana: Any,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     write(ana, "avoids memes")
     transfer = order(page)
@@ -133,7 +135,10 @@ def test_what_nobody_knows_is_deleted_from_the_folder(page: Client, ana: Any) ->
 
 
 def test_an_operator_who_looks_leaves_a_trace_and_may_export_for_somebody_by_name(
-    page: Client, operator_page: Client, olga: Any, ana: Any
+    page: Client,
+    operator_page: Client,
+    olga: Any,
+    ana: Any,
 ) -> None:
     transfer = order(page)
     assert operator_page.get("/ops/export/?owner=ana").status_code == 200
@@ -159,7 +164,9 @@ def plant_secrets(owner: Any) -> list[str]:
 
 
 def test_an_operators_export_of_somebody_else_has_no_secret_and_is_not_signed(
-    page: Client, operator_page: Client, ana: Any
+    page: Client,
+    operator_page: Client,
+    ana: Any,
 ) -> None:
     secrets = plant_secrets(ana)
     own = unpack(take_away(page, order(page)))
@@ -182,7 +189,9 @@ def test_an_operators_export_of_somebody_else_has_no_secret_and_is_not_signed(
 
 
 def test_an_export_is_taken_away_by_nobody_but_whoever_asked_for_it(
-    page: Client, operator_page: Client, ana: Any
+    page: Client,
+    operator_page: Client,
+    ana: Any,
 ) -> None:
     mine = order(page)
     operator_page.post("/ops/export/?owner=ana", {})

@@ -120,7 +120,10 @@ def test_a_member_that_no_export_writes_is_refused(tmp_path: Path, build: Build,
 
 def test_ten_thousand_and_one_members_are_refused_and_ten_thousand_are_not(tmp_path: Path) -> None:
     def fill(count: int) -> Path:
-        return pack(tmp_path, lambda archive: [archive.writestr(f"memories/lesson/{n}.md", b"") for n in range(count)])
+        return pack(
+            tmp_path,
+            lambda archive: [archive.writestr(f"memories/lesson/{n}.md", b"") for n in range(count)],
+        )
 
     too_many = fill(10_000)
     assert refused(too_many) == "bundle_too_much_packed"
@@ -302,7 +305,8 @@ def test_the_corpus_as_memories_gets_the_verdicts_that_it_expects(ana: Any) -> N
 def as_memory(body: str) -> bytes:
     """Return a file that the corpus wrote as a methodology as one of a memory, its fault kept."""
     changed = body.replace("asset_class: major_crypto", "category: observation").replace(
-        "asset_class: M", "category: M"
+        "asset_class: M",
+        "category: M",
     )
     for field in ("confidence: 0.7", "quarantine: 0", "times_used: 40", "id: m1"):
         changed = changed.replace(f"\n{field}\n", "\n").replace(f"\r\n{field}\r\n", "\r\n")

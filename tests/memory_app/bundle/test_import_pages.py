@@ -45,7 +45,9 @@ def page_of(client: Client, transfer: BundleTransfer, query: str = "") -> str:
 
 
 def test_an_operator_brings_methodologies_back_and_a_user_is_told_who_may(
-    page: Client, operator_page: Client, ana: Any
+    page: Client,
+    operator_page: Client,
+    ana: Any,
 ) -> None:
     method = make_methodology(correct=24, used=31, quarantine=0)
     tree = take_away(operator_page, order(operator_page, sign="on"))
@@ -137,14 +139,21 @@ def test_what_changed_before_the_worker_came_is_shown_anew(page: Client, ana: An
 
 @pytest.mark.database
 def test_what_changed_between_two_slices_is_never_stored_unseen(
-    page: Client, ana: Any, operator_page: Client, monkeypatch: pytest.MonkeyPatch
+    page: Client,
+    ana: Any,
+    operator_page: Client,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     stored = write(ana, "entry 700")
     upload(page, lines(*(f"entry {number}" for number in range(800))))
     transfer = newest()
     apply(page, transfer)
 
-    monkeypatch.setattr(transfer_jobs, "report_progress", lambda *_facts: Memory.objects.filter(pk=stored.pk).delete())
+    monkeypatch.setattr(
+        transfer_jobs,
+        "report_progress",
+        lambda *_facts: Memory.objects.filter(pk=stored.pk).delete(),
+    )
     work()
     again = newest()
     assert (again.state, again.plan["verdicts"]) == ("shown", {"known": 500, "new": 300})
@@ -182,10 +191,17 @@ def test_of_an_import_that_broke_off_nobody_says_that_nothing_was_stored(page: C
 @pytest.mark.database
 @table("state", ["shown", "refused", "applying"])
 def test_what_stopped_halfway_and_was_left_for_a_day_says_how_much_was_stored(
-    page: Client, ana: Any, state: str
+    page: Client,
+    ana: Any,
+    state: str,
 ) -> None:
     notes = "\n".join(f"- {key}: {value}" for key, value in (("name", "Ana"), ("risk", "low")))
-    upload(page, packed({"MEMORY.md": "- avoids memes\n", "USER.md": notes}), source_format="openclaw", name="w.zip")
+    upload(
+        page,
+        packed({"MEMORY.md": "- avoids memes\n", "USER.md": notes}),
+        source_format="openclaw",
+        name="w.zip",
+    )
     apply(page, newest())
     work()
     BundleTransfer.objects.update(state=state, result=None, expires_at=timezone.now() - timedelta(seconds=1))
@@ -256,7 +272,10 @@ def test_a_word_for_another_plan_than_the_one_that_is_shown_lets_nothing_in(page
 
 
 def test_nobody_but_their_owner_lets_hard_constraints_in_and_applies_them(
-    page: Client, ana: Any, operator_page: Client, olga: Any
+    page: Client,
+    ana: Any,
+    operator_page: Client,
+    olga: Any,
 ) -> None:
     transfer = offer_constraint(operator_page, "?owner=ana")
     answer = {"plan": transfer.plan_sha256, "word": "hard constraints"}
@@ -292,7 +311,9 @@ def test_rows_of_other_products_bring_no_hard_constraint_in(page: Client, ana: A
 
 
 def test_an_operator_reads_no_secret_of_a_profile_neither_in_a_value_nor_told_by_its_key_alone(
-    page: Client, ana: Any, operator_page: Client
+    page: Client,
+    ana: Any,
+    operator_page: Client,
 ) -> None:
     said, stored, brought = (f"{word}dor-{number}kQ2" for number, word in enumerate(("Tr0ub4", "C0rrect", "B4ttery")))
     for key, value in (("exchange", f"password: {said}"), ("password", stored)):
@@ -306,7 +327,10 @@ def test_an_operator_reads_no_secret_of_a_profile_neither_in_a_value_nor_told_by
 
 
 def test_an_operator_who_reads_an_import_leaves_a_trace_and_may_import_for_somebody_by_name(
-    page: Client, ana: Any, operator_page: Client, olga: Any
+    page: Client,
+    ana: Any,
+    operator_page: Client,
+    olga: Any,
 ) -> None:
     upload(page, lines(f"pays to 0x{'ab' * 20}"))
     assert "pays to" in page_of(operator_page, newest())

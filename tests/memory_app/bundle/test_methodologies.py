@@ -140,7 +140,9 @@ def test_what_another_signed_begins_in_quarantine(ana: Any, ben: Any, store: lis
 
 
 def test_a_confidence_that_is_not_the_bound_of_its_counts_counts_as_unsigned(
-    ana: Any, store: list[Methodology], tmp_path: Path
+    ana: Any,
+    store: list[Methodology],
+    tmp_path: Path,
 ) -> None:
     wrong = ({"confidence": 0.9}, {"times_correct": 25}, {"times_used": 0, "times_correct": 0})
     chosen = store[2:5]
@@ -158,7 +160,9 @@ def test_a_confidence_that_is_not_the_bound_of_its_counts_counts_as_unsigned(
 
 @pytest.mark.database
 def test_what_is_stored_keeps_counts_and_quarantine_whatever_a_file_says(
-    ana: Any, store: list[Methodology], signed: Files
+    ana: Any,
+    store: list[Methodology],
+    signed: Files,
 ) -> None:
     sure = store[0]
     quarantine(uid=sure.uid, reason="", actor="user:1", now=NOON)
@@ -228,7 +232,9 @@ def test_what_no_row_can_hold_is_rejected_and_says_why(ana: Any) -> None:
 
 
 def test_what_the_guard_refuses_is_held_and_in_quarantine_also_when_it_is_signed(
-    ana: Any, store: list[Methodology], tmp_path: Path
+    ana: Any,
+    store: list[Methodology],
+    tmp_path: Path,
 ) -> None:
     Methodology.objects.filter(pk=store[0].pk).update(methodology=POISON)  # as rules before today's let it stand
     files = load(export(ana, tmp_path / "out")) | {PATH: file_of(POISON)}
@@ -250,7 +256,11 @@ def test_what_was_discarded_comes_back_in_quarantine(ana: Any, store: list[Metho
 
 
 def test_only_operators_take_methodologies_out_and_bring_them_in(
-    ana: Any, olga: Any, store: list[Methodology], signed: Files, tmp_path: Path
+    ana: Any,
+    olga: Any,
+    store: list[Methodology],
+    signed: Files,
+    tmp_path: Path,
 ) -> None:
     Methodology.objects.filter(pk=store[3].pk).update(held_at=NOON)
     Methodology.objects.filter(pk=store[4].pk).update(is_demo=True)
@@ -277,7 +287,10 @@ def test_only_operators_take_methodologies_out_and_bring_them_in(
 
 @pytest.mark.database
 def test_a_dry_run_writes_nothing_and_a_roll_back_of_the_run_quarantines(
-    ana: Any, olga: Any, store: list[Methodology], signed: Files
+    ana: Any,
+    olga: Any,
+    store: list[Methodology],
+    signed: Files,
 ) -> None:
     lose_all()
     before = hash_of_database()
@@ -286,7 +299,14 @@ def test_a_dry_run_writes_nothing_and_a_roll_back_of_the_run_quarantines(
     report = take(ana, signed)
     was, writer = rows(), f"import:{report.run}"
     plan = preview_roll_back(writer=writer, since=NOON, now=NOON)
-    record = roll_back(principal=person(olga), writer=writer, since=NOON, sha256=plan.sha256, reason="bad", now=NOON)
+    record = roll_back(
+        principal=person(olga),
+        writer=writer,
+        since=NOON,
+        sha256=plan.sha256,
+        reason="bad",
+        now=NOON,
+    )
     assert set(Methodology.objects.values_list("quarantine", "quarantined_by")) == {(1, "operator")}
     own = preview_roll_back(writer=writer, since=NOON, now=NOON, owner=ana)
     assert own.is_empty, "what is the instance's is no owner's to roll back"

@@ -106,7 +106,9 @@ def test_two_hundred_constraints_stay_out_of_every_file_unless_asked_for(ana: An
 
 
 def test_a_signed_soft_one_is_active_for_its_owner_and_proposed_for_everybody_else(
-    ana: Any, ben: Any, signed: Files
+    ana: Any,
+    ben: Any,
+    signed: Files,
 ) -> None:
     plans = {plan.kind: plan for plan in look(ana, in_memory(signed), **OWN).files if plan.reason is not Reason.NONE}
     assert plans["preference"].channel is Channel.SIGNED
@@ -205,7 +207,9 @@ def test_what_no_row_can_hold_is_rejected_and_the_guard_holds_what_it_refuses(an
 
 
 def test_rolling_an_import_back_ends_what_it_brought_and_its_undo_restores_that(
-    ana: Any, olga: Any, signed: Files
+    ana: Any,
+    olga: Any,
+    signed: Files,
 ) -> None:
     by = {"principal": person(olga), "reason": "bad", "now": NOON}
 

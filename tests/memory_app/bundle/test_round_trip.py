@@ -61,9 +61,16 @@ def full(ana: Any) -> Any:
             make_memory(ana, f"{category} of {source}", category=category, source=Source.USER_MANUAL)
             Memory.objects.filter(content=f"{category} of {source}").update(source=source)
     Memory.objects.filter(category=Category.FACT, source=Source.INFERRED).update(
-        fact_state=FactState.SETTLED, fact_key=fact_key("fact of inferred")
+        fact_state=FactState.SETTLED,
+        fact_key=fact_key("fact of inferred"),
     )
-    make_memory(ana, "labelled", fact_type="asset.view", tickers=["BTC", "EUR/USD"], metadata={"a": [1, {"b": "止损"}]})
+    make_memory(
+        ana,
+        "labelled",
+        fact_type="asset.view",
+        tickers=["BTC", "EUR/USD"],
+        metadata={"a": [1, {"b": "止损"}]},
+    )
     make_memory(ana, "brought before", origin="import:MEMORY.md:3", source=Source.USER_EXPLICIT)
     set_entry(owner=ana, key="name", value="Ana: the trader", actor="user:1", now=NOON)
     set_entry(owner=ana, key="lang", value="pt-PT", actor="user:1", now=NOON)
@@ -95,7 +102,10 @@ def test_odd_content_comes_back_byte_for_byte(ana: Any, ben: Any, content: str, 
 @hypothesis_settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     content=st.text(
-        st.one_of(st.sampled_from("-\n\r \t#:🙂止"), st.characters(exclude_categories=["Cs"], exclude_characters="\0")),
+        st.one_of(
+            st.sampled_from("-\n\r \t#:🙂止"),
+            st.characters(exclude_categories=["Cs"], exclude_characters="\0"),
+        ),
         min_size=1,
         max_size=300,
     ).filter(str.strip),
@@ -103,7 +113,10 @@ def test_odd_content_comes_back_byte_for_byte(ana: Any, ben: Any, content: str, 
     fact_type=st.sampled_from(["", "a.b", "no", "1"]),
 )
 def test_any_row_that_can_be_stored_is_the_same_file_again(
-    ana: Any, content: str, metadata: dict[str, Any] | None, fact_type: str
+    ana: Any,
+    content: str,
+    metadata: dict[str, Any] | None,
+    fact_type: str,
 ) -> None:
     row = make_memory(ana, content, metadata=metadata, fact_type=fact_type)
     wanted = ExportScope(ana, ana, "0123456789abcdef", include_constraints=True, now=NOON)
@@ -268,7 +281,12 @@ def test_what_an_edit_left_behind_is_known_and_never_comes_back(ana: Any, tmp_pa
 
     row = make_memory(ana, "Trail BTC stops by 8%")
     bundle = read_bundle(export(ana, tmp_path / "out"))
-    edit_memory(principal=browser(ana), memory_id=row.pk, changes=Changes(content="Trail BTC stops by 9%"), now=NOON)
+    edit_memory(
+        principal=browser(ana),
+        memory_id=row.pk,
+        changes=Changes(content="Trail BTC stops by 9%"),
+        now=NOON,
+    )
     plan = by_path(look(ana, bundle))[f"memories/personalization/{row.pk}.md"]
     assert (plan.verdict, plan.reason) == (Verdict.KNOWN, Reason.EARLIER_VERSION)
     assert (plan.stored or {})["content"] == "Trail BTC stops by 9%"

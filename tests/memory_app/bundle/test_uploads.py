@@ -48,7 +48,10 @@ def nothing_outside_changes() -> Iterator[None]:
     ],
 )
 def test_a_hostile_zip_is_refused_before_any_write(
-    page: Client, nothing_outside_changes: None, kind: str, source_format: str
+    page: Client,
+    nothing_outside_changes: None,
+    kind: str,
+    source_format: str,
 ) -> None:
     answer = upload(page, HOSTILE[kind](), source_format=source_format, name="bundle.zip")
     assert answer.status_code == 303
@@ -89,7 +92,11 @@ def test_only_this_page_and_only_who_may_upload_sends_more_than_a_mebibyte(page:
 
 def test_more_entries_than_a_worker_looks_at_are_refused(page: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memory_app.bundle.transfer_jobs.MAX_ENTRIES", 3)
-    for source_format, content in (("jsonl", b"5\n" * 4), ("mem0", b"[5, 5, 5, 5]"), ("hermes", b"- a\n" * 4)):
+    for source_format, content in (
+        ("jsonl", b"5\n" * 4),
+        ("mem0", b"[5, 5, 5, 5]"),
+        ("hermes", b"- a\n" * 4),
+    ):
         upload(page, content, source_format=source_format)
         assert newest().state == "refused"
         assert "more than 3 entries" in newest().error

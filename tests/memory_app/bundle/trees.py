@@ -41,7 +41,12 @@ def bring(owner: Any, bundle: Bundle, **options: Any) -> ImportReport:
     """Import a bundle as shown."""
     plan = look(owner, bundle, **options)
     return apply_import(
-        owner=owner, plan_sha256=plan.sha256, bundle=bundle, actor=f"user:{owner.pk}", now=NOON, **options
+        owner=owner,
+        plan_sha256=plan.sha256,
+        bundle=bundle,
+        actor=f"user:{owner.pk}",
+        now=NOON,
+        **options,
     )
 
 

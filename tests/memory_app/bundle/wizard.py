@@ -46,7 +46,14 @@ def lines(*texts: str) -> bytes:
     return "\n".join(json.dumps({"content": text}) for text in texts).encode()
 
 
-def upload(client: Any, content: bytes, *, source_format: str = "jsonl", name: str = "a.jsonl", query: str = "") -> Any:
+def upload(
+    client: Any,
+    content: bytes,
+    *,
+    source_format: str = "jsonl",
+    name: str = "a.jsonl",
+    query: str = "",
+) -> Any:
     """Upload a file as a browser does, let the worker read it, and return the answer."""
     file = SimpleUploadedFile(name, content)
     answer = client.post(f"/ops/import/{query}", {"format": source_format, "file": file})

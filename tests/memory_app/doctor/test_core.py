@@ -64,7 +64,8 @@ def test_the_anonymous_form_tells_no_count_name_path_or_time(count, path, entity
 
 def test_the_full_form_tells_all_and_says_where_counting_stopped():
     found = report(
-        Line("edges", "Edges", 200, is_exact=False), Line("entities_top", "Top", 1, names=(("BTC", 7),), hint="look")
+        Line("edges", "Edges", 200, is_exact=False),
+        Line("entities_top", "Top", 1, names=(("BTC", 7),), hint="look"),
     )
     record = json.loads(json.dumps(report_record(found), default=str))
     assert record["sections"][0]["lines"][0] == {"name": "edges", "state": "ok", "count": 200, "is_exact": False}

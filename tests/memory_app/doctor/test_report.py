@@ -115,7 +115,13 @@ def test_counts_memories_by_state_category_and_vector(ana, ben, settings):
 
 @pytest.mark.database
 def test_counts_methodologies_and_cases_and_says_when_the_cron_ran(ana):
-    for fields in ({"quarantine": 0}, {"quarantine": 0, "used": 20}, {}, {"held_at": NOON}, {"held_at": NOON}):
+    for fields in (
+        {"quarantine": 0},
+        {"quarantine": 0, "used": 20},
+        {},
+        {"held_at": NOON},
+        {"held_at": NOON},
+    ):
         make_methodology(**fields)
     for hours in (1, 36, 37):
         make_case(ana, hours=hours)

@@ -208,7 +208,15 @@ class TestScenario:
         lines = [{"content": CLAIMS[n % len(CLAIMS)].format(n=n), "category": "observation", "metadata": metadata,
                   "scenario_id": "fed-pivot"} for n in range(280, 400)]  # fmt: skip
         path.write_text("\n".join(map(json.dumps, lines)))
-        list(run_import(owner=ana, bundle=open_bundle(path, Format.JSONL), apply=True, now=now, actor="command:import"))
+        list(
+            run_import(
+                owner=ana,
+                bundle=open_bundle(path, Format.JSONL),
+                apply=True,
+                now=now,
+                actor="command:import",
+            )
+        )
         for number in range(400, 500):
             remember(ana, CLAIMS[number % len(CLAIMS)].format(n=number), metadata=metadata)
         replay_edges(now=now)
@@ -231,7 +239,13 @@ class TestScenario:
 
 @pytest.mark.database
 @pytest.mark.django_db
-@given(texts=st.lists(st.tuples(TEXTS.filter(str.strip), st.sampled_from(["", "fed-pivot"])), min_size=1, max_size=4))
+@given(
+    texts=st.lists(
+        st.tuples(TEXTS.filter(str.strip), st.sampled_from(["", "fed-pivot"])),
+        min_size=1,
+        max_size=4,
+    )
+)
 def test_stored_edges_are_a_function_of_content_tickers_and_scenario(texts):
     owner = User.objects.get(is_default=True)
     rows = [Memory(owner=owner, category="observation", content=text.replace("\x00", "") or "x", scenario_id=scenario,

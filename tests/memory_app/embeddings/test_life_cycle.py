@@ -89,7 +89,12 @@ def test_deleted_and_retired_rows_are_left_alone(ana, endpoint):
 
 
 def edit(owner, memory):
-    edit_memory(principal=browser(owner), memory_id=memory.pk, changes=Changes(content="Sell ETH at 4k"), now=LATER)
+    edit_memory(
+        principal=browser(owner),
+        memory_id=memory.pk,
+        changes=Changes(content="Sell ETH at 4k"),
+        now=LATER,
+    )
 
 
 def update(owner, memory):

@@ -58,7 +58,11 @@ def put_vector(memory, values, **fields):
     vector = normalise_vectors([values], count=1)[0]
     about = {"kind": "memory", "object_id": memory.pk, "owner_id": memory.owner_id}
     embedded = {"model": MODEL, "text_sha256": "0" * 64, "embedded_at": NOON}
-    row = MemoryVector.objects.create(dimensions=vector.size, vector=pack(vector), **{**about, **embedded, **fields})
+    row = MemoryVector.objects.create(
+        dimensions=vector.size,
+        vector=pack(vector),
+        **{**about, **embedded, **fields},
+    )
     pgvector.fill([row], [vector], using="default")
     return row
 
@@ -114,7 +118,11 @@ def test_many_rows_of_the_trash_take_no_place_of_a_live_one(ana, endpoint, way, 
     put_vector(live, [1, 1])
     for n, memory in enumerate(make_many(ana, 30)):
         put_vector(memory, [1, 0])
-        state = ({"deleted_at": NOON}, {"held_at": NOON}, {"retired_at": NOON, "fact_state": FactState.RETIRED})[n % 3]
+        state = (
+            {"deleted_at": NOON},
+            {"held_at": NOON},
+            {"retired_at": NOON, "fact_state": FactState.RETIRED},
+        )[n % 3]
         Memory.objects.filter(pk=memory.pk).update(**state)
     assert nearest(ana, query_of(1, 0), 1) == [live.pk]
     assert len(nearest(ana, query_of(1, 0), 100, live_only=False)) == 21  # what is held has no vector
@@ -128,7 +136,12 @@ def test_what_changes_is_seen_by_the_next_search(ana, endpoint, way, monkeypatch
     embed_pending(now=NOON)
     query = embed_query(rows[2].content)
     assert nearest(ana, query, 1) == [rows[2].pk]
-    edit_memory(principal=browser(ana), memory_id=rows[2].pk, changes=Changes(content="Sell ETH at 4k"), now=NOON)
+    edit_memory(
+        principal=browser(ana),
+        memory_id=rows[2].pk,
+        changes=Changes(content="Sell ETH at 4k"),
+        now=NOON,
+    )
     assert rows[2].pk not in nearest(ana, query)
     embed_pending(now=NOON)
     assert nearest(ana, embed_query("Sell ETH at 4k"), 1) == [rows[2].pk]

@@ -67,7 +67,12 @@ def test_an_edit_while_the_provider_thinks_wins(endpoint: Endpoint) -> None:
     ana = make_user("ana")
     edited, other = make_memory(ana), make_memory(ana, "Sell ETH at 4k")
     with meanwhile(endpoint, lambda: embed_pending(now=NOON, limit=2)) as results:
-        edit_memory(principal=browser(ana), memory_id=edited.pk, changes=Changes(content="Buy SOL at 90"), now=NOON)
+        edit_memory(
+            principal=browser(ana),
+            memory_id=edited.pk,
+            changes=Changes(content="Buy SOL at 90"),
+            now=NOON,
+        )
     assert results == [{"embedded": 1, "skipped": 0, "failed": 0, "changed": 1}]
     assert list(MemoryVector.objects.values_list("object_id", flat=True)) == [other.pk]
     assert is_sound()
@@ -86,7 +91,12 @@ def test_an_edit_that_is_taken_back_while_the_provider_thinks_leaves_no_row_with
     endpoint.reached.clear()
     with meanwhile(endpoint, lambda: embed_pending(now=NOON, limit=2)) as results:
         for content in ("Buy SOL at 90", first.content):
-            edit_memory(principal=browser(ana), memory_id=first.pk, changes=Changes(content=content), now=NOON)
+            edit_memory(
+                principal=browser(ana),
+                memory_id=first.pk,
+                changes=Changes(content=content),
+                now=NOON,
+            )
     assert results[0]["changed"] == 1
     assert is_sound()
     assert embed_pending(now=NOON)["embedded"] == 1

@@ -48,7 +48,12 @@ def test_an_edit_asks_again_once_a_run_began_and_a_deletion_not(ana, endpoint, d
     requested().update(state=RunState.RUNNING, not_before=None)
     tasks.embed_pending(now=NOON)
     with django_capture_on_commit_callbacks(execute=True):
-        edit_memory(principal=browser(ana), memory_id=memory.pk, changes=Changes(content="Sell ETH"), now=NOON)
+        edit_memory(
+            principal=browser(ana),
+            memory_id=memory.pk,
+            changes=Changes(content="Sell ETH"),
+            now=NOON,
+        )
     assert requested().count() == 2
     requested().update(state=RunState.RUNNING, not_before=None)
     with django_capture_on_commit_callbacks(execute=True):

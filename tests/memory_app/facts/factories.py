@@ -18,7 +18,12 @@ WEEKLY, DAILY = "prefers weekly charts", "prefers daily charts"
 
 
 def make_fact(
-    owner: Any, content: str, *, minutes: int = 0, source: Source = Source.AGENT_RECORDED, **fields: Any
+    owner: Any,
+    content: str,
+    *,
+    minutes: int = 0,
+    source: Source = Source.AGENT_RECORDED,
+    **fields: Any,
 ) -> Memory:
     """Store a pending fact that was written these minutes after noon."""
     at = NOON + timedelta(minutes=minutes)
@@ -39,7 +44,12 @@ def make_conflict(owner: Any, older: str = WEEKLY, newer: str = DAILY) -> FactCo
 
 
 def decide(
-    conflict: FactConflict, kind: str, *, by: Any = None, decider: Decider = Decider.PERSON, ids: Any = None
+    conflict: FactConflict,
+    kind: str,
+    *,
+    by: Any = None,
+    decider: Decider = Decider.PERSON,
+    ids: Any = None,
 ) -> ConsolidationEvent:
     """Decide on a pair, as its owner or somebody else, about its facts or others."""
     owner = by or conflict.owner

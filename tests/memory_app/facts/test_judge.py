@@ -289,7 +289,13 @@ class TestOverride:
         return conflict, ConsolidationEvent.objects.get(decider=Decider.MODEL)
 
     def override(self, owner, event, kind):
-        return override_decision(principal=browser(owner), owner=owner, event_id=event.pk, kind=kind, now=NOON)
+        return override_decision(
+            principal=browser(owner),
+            owner=owner,
+            event_id=event.pk,
+            kind=kind,
+            now=NOON,
+        )
 
     @table(
         ("kind", "ends"),

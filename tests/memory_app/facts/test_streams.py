@@ -31,10 +31,16 @@ TEXTS = (
 SOURCES = (Source.AGENT_RECORDED, Source.CHAT_EXTRACTED, Source.USER_EXPLICIT, Source.USER_MANUAL)
 
 FACTS = st.tuples(
-    st.integers(0, len(TEXTS) - 1), st.integers(0, 30), st.sampled_from(SOURCES), st.booleans(), st.booleans()
+    st.integers(0, len(TEXTS) - 1),
+    st.integers(0, 30),
+    st.sampled_from(SOURCES),
+    st.booleans(),
+    st.booleans(),
 )
 HOSTILE = st.tuples(
-    st.sampled_from(("supersede", "keep_older", "keep_both", "delete", "")), st.integers(0, 40), st.integers(0, 40)
+    st.sampled_from(("supersede", "keep_older", "keep_both", "delete", "")),
+    st.integers(0, 40),
+    st.integers(0, 40),
 )
 
 

@@ -210,7 +210,8 @@ def test_reads_byte_order_mark_and_carriage_returns(ana: Any, tmp_path: Path) ->
 
 
 def test_a_name_with_control_characters_reaches_neither_terminal_nor_origin(
-    ana: Any, jsonl: Callable[..., Path]
+    ana: Any,
+    jsonl: Callable[..., Path],
 ) -> None:
     path = jsonl({"content": "x \x1b[31m\u202e y"}, name="a\x1b[2Jb.jsonl")
     _status, lines = bring(path, "jsonl", "--apply")
@@ -294,7 +295,9 @@ def test_quiet_shows_only_what_was_rejected_its_reason_to_the_end(ana: Any, json
 
 @pytest.mark.database
 def test_many_lines_go_in_slice_by_slice(
-    ana: Any, jsonl: Callable[..., Path], django_assert_max_num_queries: Any
+    ana: Any,
+    jsonl: Callable[..., Path],
+    django_assert_max_num_queries: Any,
 ) -> None:
     path = jsonl(*({"content": f"memory number {number}"} for number in range(1200)))
     with django_assert_max_num_queries(70):

@@ -32,7 +32,13 @@ def test_a_hundred_thousand_lines(ana: Any, tmp_path: Path) -> None:
         counts: Counter[str] = Counter()
         refused = set()
         bundle = open_bundle(path, Format.JSONL)
-        for each in run_import(owner=ana, bundle=bundle, apply=apply, now=timezone.now(), actor="command:import"):
+        for each in run_import(
+            owner=ana,
+            bundle=bundle,
+            apply=apply,
+            now=timezone.now(),
+            actor="command:import",
+        ):
             counts[each.verdict] += 1
             if each.verdict is Verdict.REJECTED:
                 refused.add(each.line)

@@ -150,7 +150,8 @@ def test_a_column_or_a_condition_that_would_compute_for_minutes_never_runs(datab
 
 
 def test_a_schema_that_takes_long_to_read_is_given_up(
-    database: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+    database: Callable[..., Path],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     tables = "".join(f"CREATE TABLE t{number} (a);" for number in range(1_000))
     path = database(schema=f"BEGIN; {SCHEMA}{tables} COMMIT;")

@@ -187,7 +187,10 @@ def test_brings_what_an_openmemory_backup_says_is_read(ana: Any, file: Callable[
 def test_reads_the_lines_of_a_backup_and_its_files_alone(file: Callable[..., Path]) -> None:
     line = {"id": "m1", "content": "Prefers weekly charts", "state": "active", "categories": ["finance"], "app": None}
     lines = gzip.compress(json.dumps(line).encode() + b"\n\n{broken\n")
-    for path in (file(packed(**{"x/memories__jsonl__gz": lines}), "backup.zip"), file(lines, "memories.jsonl.gz")):
+    for path in (
+        file(packed(**{"x/memories__jsonl__gz": lines}), "backup.zip"),
+        file(lines, "memories.jsonl.gz"),
+    ):
         entry, refusal = items(path, "openmemory")
         assert (entry.id, entry.metadata) == ("m1", {"categories": ["finance"]})
         assert (refusal.line, "JSON" in refusal.reason) == (3, True)
@@ -237,7 +240,9 @@ BROKEN_ZIPS = {
 
 @table("archive", BROKEN_ZIPS.values(), ids=BROKEN_ZIPS)
 def test_a_hostile_backup_is_one_refusal(
-    file: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, archive: bytes
+    file: Callable[..., Path],
+    monkeypatch: pytest.MonkeyPatch,
+    archive: bytes,
 ) -> None:
     monkeypatch.setattr(documents, "MAX_DOCUMENT_BYTES", LITTLE)
     (refusal,) = items(file(archive, "backup.zip"), "openmemory")
@@ -247,7 +252,9 @@ def test_a_hostile_backup_is_one_refusal(
 
 @table("method", [ZIP_BZIP2, ZIP_LZMA])
 def test_a_backup_that_unpacks_without_bound_is_refused_unread(
-    page: Client, file: Callable[..., Path], method: int
+    page: Client,
+    file: Callable[..., Path],
+    method: int,
 ) -> None:
     content = packed(method, memories__json=json.dumps(OPENMEMORY).encode())
     status, lines = bring(file(content, "backup.zip"), "openmemory", "--apply")
@@ -287,7 +294,11 @@ def test_reads_older_agent_files_quoted_ones_and_archival_memory(file: Callable[
     }
     assert [item.content for item in items(file(old), "letta")] == ["x"]
     assert len(items(file(json.dumps(LETTA)), "letta")) == 3  # a JSON text in quotes, as one exporter writes it
-    for value in ([passage], {"agents": [{"passages": [passage]}]}, {**LETTA, "blocks": [], "passages": [passage]}):
+    for value in (
+        [passage],
+        {"agents": [{"passages": [passage]}]},
+        {**LETTA, "blocks": [], "passages": [passage]},
+    ):
         (entry,) = items(file(value), "letta")
         assert (entry.id, entry.content, entry.metadata) == ("passage-1", passage["text"], {"tags": ["btc"]})
         assert entry.written_at == datetime(2025, 5, 5, tzinfo=UTC)

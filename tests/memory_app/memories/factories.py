@@ -35,7 +35,15 @@ def make_memory(
 def make_many(owner: Any, count: int, **fields: Any) -> list[Memory]:
     """Store memories one minute apart, the newest first in the list."""
     at = fields.pop("at", NOON)
-    return [make_memory(owner, f"Memory number {n}", at=at - timedelta(minutes=n), **fields) for n in range(count)]
+    return [
+        make_memory(
+            owner,
+            f"Memory number {n}",
+            at=at - timedelta(minutes=n),
+            **fields,
+        )
+        for n in range(count)
+    ]
 
 
 def browser(user: Any) -> Principal:

@@ -50,7 +50,8 @@ def memories_of(row: Preference) -> list[Memory]:
 
 
 def test_what_is_in_force_stands_as_one_memory_however_often_the_job_runs(
-    ana: Any, django_capture_on_commit_callbacks: Any
+    ana: Any,
+    django_capture_on_commit_callbacks: Any,
 ) -> None:
     faults = Faults()
     for label, fields, fact_type in (
@@ -170,7 +171,11 @@ def test_no_number_of_writes_pushes_a_limit_out_of_the_prompt(ana: Any) -> None:
     for number in range(70):
         source = Source.USER_EXPLICIT if number % 2 else Source.AGENT_RECORDED
         make_memory(
-            ana, f"note {number}", category=Category.OBSERVATION, source=source, updated_at=LATER + timedelta(hours=1)
+            ana,
+            f"note {number}",
+            category=Category.OBSERVATION,
+            source=source,
+            updated_at=LATER + timedelta(hours=1),
         )
     carried = load_prompt_ids(owner=ana)
     assert memories_of(row)[0].pk in carried

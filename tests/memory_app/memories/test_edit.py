@@ -82,7 +82,13 @@ def test_only_what_the_owner_typed_may_be_changed(ana, category, source):
 @table("actor", ["user:1", "command:import", "job:profile.rebuild"])
 def test_a_key_changes_only_what_keys_wrote(ana, actor):
     memory = make_memory(ana, "Before", actor=actor)
-    by_key = partial(edit_memory, principal=key(ana), memory_id=memory.pk, changes=Changes(content="After"), now=LATER)
+    by_key = partial(
+        edit_memory,
+        principal=key(ana),
+        memory_id=memory.pk,
+        changes=Changes(content="After"),
+        now=LATER,
+    )
     with pytest.raises(Refused) as caught:
         by_key()
     assert (caught.value.problem_code, Memory.objects.get().content) == ("not_editable", "Before")
@@ -155,7 +161,12 @@ def test_history_of_a_row_that_changed_since_it_was_read_tells_no_version_twice(
 def test_reverting_is_a_new_version(ana):
     memory = make_memory(ana, "One", tickers=["BTC"], fact_type="risk")
     edit(ana, memory, content="Two", tickers=(), fact_type="")
-    reverted = revert_memory(principal=browser(ana), memory_id=memory.pk, version=1, now=LATER + timedelta(hours=1))
+    reverted = revert_memory(
+        principal=browser(ana),
+        memory_id=memory.pk,
+        version=1,
+        now=LATER + timedelta(hours=1),
+    )
     assert (reverted.content, reverted.tickers, reverted.fact_type, reverted.version) == ("One", ["BTC"], "risk", 3)
     assert reverted.updated_at == LATER + timedelta(hours=1)
     assert [entry.content for entry in get_history(reverted)] == ["One", "Two", "One"]

@@ -88,7 +88,13 @@ def test_changing_it_asks_first_and_carries_along_what_was_typed(page: Any, hard
     assert row_now(hard) == ("Never above 3x on BTC", 3, True)
     for label, answer in (
         ("get", page.get(edit, headers={"HX-Request": "true", "HX-Target": "text"})),
-        ("post", page.post(path("delete", hard.pk), headers={"HX-Request": "true", "HX-Target": f"memory-{hard.pk}"})),
+        (
+            "post",
+            page.post(
+                path("delete", hard.pk),
+                headers={"HX-Request": "true", "HX-Target": f"memory-{hard.pk}"},
+            ),
+        ),
     ):
         with faults.row(f"htmx {label}"):
             assert answer["HX-Redirect"] in {edit, path("delete", hard.pk)}
@@ -150,7 +156,11 @@ def test_it_becomes_a_proposal_of_its_owner_once(page: Any, ana: Any, hard: Memo
 
 @pytest.mark.database
 def test_only_its_owner_and_only_a_live_label_is_proposed(
-    page: Any, operator_page: Any, ana: Any, ben: Any, hard: Memory
+    page: Any,
+    operator_page: Any,
+    ana: Any,
+    ben: Any,
+    hard: Memory,
 ) -> None:
     body, faults = {"dimension": "risk_limit"}, Faults()
     for label, client, memory, status in (

@@ -48,7 +48,13 @@ class TestList:
     @pytest.mark.database
     def test_shows_the_newest_change_first_with_source_state_and_cost(self, page, ana):
         make_memory(ana, "Older", at=NOON - timedelta(days=2))
-        make_memory(ana, "Newer", category=Category.LESSON, source=Source.INFERRED, at=NOON - timedelta(hours=1))
+        make_memory(
+            ana,
+            "Newer",
+            category=Category.LESSON,
+            source=Source.INFERRED,
+            at=NOON - timedelta(hours=1),
+        )
         first, second = rows_of(page.get(path("list")), "memory")
         assert first.startswith("lesson Newer in the next prompt Inferred Active")
         assert "1 h ago" in first
@@ -79,11 +85,24 @@ class TestList:
     @pytest.mark.database
     def test_filters_come_from_the_address(self, page, ana):
         make_memory(ana, "A", category=Category.LESSON, source=Source.INFERRED, at=NOON - timedelta(days=10))
-        make_memory(ana, "B", category=Category.ALERT, source=Source.AGENT_RECORDED, at=NOON - timedelta(days=5))
+        make_memory(
+            ana,
+            "B",
+            category=Category.ALERT,
+            source=Source.AGENT_RECORDED,
+            at=NOON - timedelta(days=5),
+        )
         make_memory(ana, "C", source=Source.USER_EXPLICIT, origin="import:x.jsonl:1", at=NOON)
 
         def shown(query):
-            return "".join(sorted(re.findall(r"\b([ABC])</a>", page.get(path("list") + query).content.decode())))
+            return "".join(
+                sorted(
+                    re.findall(
+                        r"\b([ABC])</a>",
+                        page.get(path("list") + query).content.decode(),
+                    )
+                )
+            )
 
         assert shown("") == "ABC"
         assert shown("?category=lesson") == "A"
@@ -183,7 +202,12 @@ class TestReading:
         edited = make_memory(ana, "Edited", at=NOON - timedelta(days=1))
         session = start_session(owner=ana, title="", actor="test", now=NOON - timedelta(hours=1)).session
         late = make_memory(ana, "Late", at=NOON - timedelta(minutes=1))
-        edit_memory(principal=browser(ana), memory_id=edited.pk, changes=Changes(content="Edited twice"), now=NOON)
+        edit_memory(
+            principal=browser(ana),
+            memory_id=edited.pk,
+            changes=Changes(content="Edited twice"),
+            now=NOON,
+        )
         assert "in the prompt You wrote" in self.note(page, "Frozen")
         assert "in the prompt with its older words" in self.note(page, "Edited")
         assert "since the session began" in self.note(page, "Late")
@@ -199,7 +223,12 @@ class TestReading:
 
     def test_what_was_restored_or_imported_later_is_not_called_too_old(self, page, ana):
         """Its words are older than the session; it was not there when the prompt was frozen."""
-        memory = make_memory(ana, "Restored", at=NOON - timedelta(days=9), deleted_at=NOON - timedelta(days=1))
+        memory = make_memory(
+            ana,
+            "Restored",
+            at=NOON - timedelta(days=9),
+            deleted_at=NOON - timedelta(days=1),
+        )
         start_session(owner=ana, title="", actor="test", now=NOON - timedelta(hours=1))
         restore_memories(principal=browser(ana), owner=ana, ids=[memory.pk], now=NOON)
         assert "since the session began" in self.note(page, "Restored")
@@ -240,7 +269,13 @@ class TestOne:
     def test_history_shows_each_change_and_lets_its_owner_revert(self, page, ana):
         memory = make_memory(ana, "Trail BTC by 5%", at=NOON - timedelta(days=1))
         changes = Changes(content="Trail BTC by 8%")
-        edit_memory(principal=browser(ana), memory_id=memory.pk, changes=changes, now=NOON, reason="too tight")
+        edit_memory(
+            principal=browser(ana),
+            memory_id=memory.pk,
+            changes=changes,
+            now=NOON,
+            reason="too tight",
+        )
         response = page.get(path("one", memory.pk))
         assert "Trail BTC by <del>5</del><ins>8</ins>%" in response.content.decode()
         assert "Version 2 you: “too tight”" in words_of(response)
@@ -280,7 +315,13 @@ class TestOne:
         assert "Out of not recorded" in shown
 
     def test_a_key_is_called_by_its_label_and_says_why_it_wrote(self, page, ana):
-        ApiKey.objects.create(prefix="abcd1234", secret_sha256="0" * 64, user=ana, label="Hermes", created_at=NOON)
+        ApiKey.objects.create(
+            prefix="abcd1234",
+            secret_sha256="0" * 64,
+            user=ana,
+            label="Hermes",
+            created_at=NOON,
+        )
         provenance = Provenance(Source.AGENT_RECORDED, "key:abcd1234", "")
         draft = Draft(Category.LESSON, "Trail BTC by 8%", provenance)
         memory = write_memory(owner_id=ana.pk, draft=draft, now=NOON, reasoning="Ana said so twice")
@@ -291,7 +332,8 @@ class TestOne:
 class TestTelling:
     def test_stores_what_the_user_states_as_theirs(self, page, ana):
         response = page.post(
-            path("new"), {"statement": "I hold ETH\r\nfor years", "tickers": "eth, btc;EUR/USD", "fact_type": "habit"}
+            path("new"),
+            {"statement": "I hold ETH\r\nfor years", "tickers": "eth, btc;EUR/USD", "fact_type": "habit"},
         )
         memory = Memory.objects.get()
         assert (response.status_code, response["Location"]) == (303, path("one", memory.pk))
@@ -377,7 +419,13 @@ class TestTelling:
 class TestEditing:
     @pytest.fixture
     def memory(self, ana):
-        return make_memory(ana, "Trail BTC by 5%", tickers=["BTC"], fact_type="risk", at=NOON - timedelta(days=1))
+        return make_memory(
+            ana,
+            "Trail BTC by 5%",
+            tickers=["BTC"],
+            fact_type="risk",
+            at=NOON - timedelta(days=1),
+        )
 
     def typed(self, **changes):
         return {"statement": "Trail BTC by 8%", "tickers": "BTC", "fact_type": "risk", "version": "1"} | changes
@@ -657,7 +705,11 @@ class TestTrash:
         mine, theirs = make_memory(ana, "Mine"), make_memory(ana, "Theirs", category=Category.LESSON)
         delete_memories(principal=browser(ana), owner=ana, ids=[mine.pk], now=NOON - timedelta(days=3))
         delete_memories(
-            principal=browser(olga), owner=ana, ids=[theirs.pk], now=NOON - timedelta(hours=2), reason="wrong"
+            principal=browser(olga),
+            owner=ana,
+            ids=[theirs.pk],
+            now=NOON - timedelta(hours=2),
+            reason="wrong",
         )
         first, second = rows_of(page.get(path("trash")), "memory")
         assert first.startswith("lesson Theirs You wrote olga wrong 2 h ago 30 d")
@@ -787,7 +839,10 @@ class TestOperators:
     def test_give_a_reason_for_many_too(self, console, ana, olga):
         memories = [*make_many(ana, 2, category=Category.LESSON), make_memory(olga)]
         ids = [memory.pk for memory in memories]
-        asked = console.post(path("bulk"), {"action": "delete", "ids": ids, "next": path("list") + "?owner=all"})
+        asked = console.post(
+            path("bulk"),
+            {"action": "delete", "ids": ids, "next": path("list") + "?owner=all"},
+        )
         assert asked.status_code == 422
         assert "Delete 3 memories?" in words_of(asked)
         kept = re.findall(r'name="(ids|action|next)" value="([^"]+)"', asked.content.decode())
@@ -872,7 +927,12 @@ class TestCost:
     def test_of_one(self, page, ana):
         memory = make_memory(ana)
         for n in range(20):
-            edit_memory(principal=browser(ana), memory_id=memory.pk, changes=Changes(content=f"Text {n}"), now=NOON)
+            edit_memory(
+                principal=browser(ana),
+                memory_id=memory.pk,
+                changes=Changes(content=f"Text {n}"),
+                now=NOON,
+            )
         assert self.count(page, path("one", memory.pk)) <= 12
 
 

@@ -257,8 +257,17 @@ class TestPurge:
         expired = make_memory(ana, "One")
         edit_memory(principal=browser(ana), memory_id=expired.pk, changes=Changes(content="Canary"), now=NOON)
         delete(ana, expired)
-        kept = [make_memory(ana, "Live"), make_memory(ben, "Bens"), make_memory(ana, "Young", deleted_at=NOON + SECOND)]
-        edit_memory(principal=browser(ana), memory_id=kept[0].pk, changes=Changes(content="Live two"), now=NOON)
+        kept = [
+            make_memory(ana, "Live"),
+            make_memory(ben, "Bens"),
+            make_memory(ana, "Young", deleted_at=NOON + SECOND),
+        ]
+        edit_memory(
+            principal=browser(ana),
+            memory_id=kept[0].pk,
+            changes=Changes(content="Live two"),
+            now=NOON,
+        )
         before = list(Memory.objects.exclude(pk=expired.pk).order_by("id").values())
         assert purge_expired(now=NOON + RETENTION) == 1
         assert list(Memory.objects.order_by("id").values()) == before

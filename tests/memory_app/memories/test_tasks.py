@@ -64,7 +64,10 @@ def test_a_purge_that_died_before_cleaning_is_cleaned_by_the_next_run(ana, monke
     assert tasks.purge(now=NOON + timedelta(minutes=30)) == {"purged": 0}
     assert cleaned == ["index"]
     JobRun.objects.create(
-        job=tasks.PURGE, state=RunState.SUCCEEDED, created_at=NOON, finished_at=NOON + timedelta(minutes=30)
+        job=tasks.PURGE,
+        state=RunState.SUCCEEDED,
+        created_at=NOON,
+        finished_at=NOON + timedelta(minutes=30),
     )
     tasks.purge(now=NOON + timedelta(minutes=60))
     assert cleaned == ["index"]

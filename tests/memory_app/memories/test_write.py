@@ -57,7 +57,11 @@ def test_tells_others_after_commit_with_ids_only(ana, django_capture_on_commit_c
 
 
 def test_a_fact_waits_for_consolidation(ana):
-    fact = write_memory(owner_id=ana.pk, draft=draft(category=Category.FACT, source=Source.AGENT_RECORDED), now=NOON)
+    fact = write_memory(
+        owner_id=ana.pk,
+        draft=draft(category=Category.FACT, source=Source.AGENT_RECORDED),
+        now=NOON,
+    )
     lesson = write_memory(owner_id=ana.pk, draft=draft(category=Category.LESSON), now=NOON)
     assert (fact.fact_state, lesson.fact_state) == (FactState.PENDING, None)
 

@@ -69,7 +69,11 @@ def page_text(*, is_cached: bool = True) -> str:
     if not is_cached:
         PAGES.clear()
     reader = owner()  # the clock stands still: only the version makes a page out of date
-    return load_page(PageScope(reader, find_asset("BTC"), hard_constraints=True), reader=reader, now=NOON).markdown
+    return load_page(
+        PageScope(reader, find_asset("BTC"), hard_constraints=True),
+        reader=reader,
+        now=NOON,
+    ).markdown
 
 
 def digest(text: str) -> str:
@@ -125,7 +129,12 @@ def change_all(log: str) -> int:
     memory = write_memory(owner_id=owner().pk, draft=draft("BTC one"), now=NOON)
     await_echo(log)
     acts: list[Callable[[], object]] = [
-        lambda: edit_memory(principal=me(), memory_id=memory.pk, changes=Changes(content="BTC two"), now=NOON),
+        lambda: edit_memory(
+            principal=me(),
+            memory_id=memory.pk,
+            changes=Changes(content="BTC two"),
+            now=NOON,
+        ),
         lambda: delete_memories(principal=me(), owner=owner(), ids=[memory.pk], now=NOON),
         lambda: restore_memories(principal=me(), owner=owner(), ids=[memory.pk], now=NOON),
         lambda: release_hold(principal=me(), hold_id=hold().pk, now=NOON),

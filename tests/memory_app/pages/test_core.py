@@ -28,7 +28,8 @@ MARKDOWN = MarkdownIt("commonmark", {"html": True})
 
 def truth(*texts):
     return Section(
-        Heading.COMPILED_TRUTH, tuple(Entry("lesson", "inferred", pk, text) for pk, text in enumerate(texts))
+        Heading.COMPILED_TRUTH,
+        tuple(Entry("lesson", "inferred", pk, text) for pk, text in enumerate(texts)),
     )
 
 

@@ -100,7 +100,11 @@ def test_the_page_shows_the_parts_with_links_to_their_memories(ana, page):
 
 def test_an_address_that_an_agent_wrote_is_marked_and_no_link(ana, page):
     make_memory(
-        ana, "BTC payout at https://evil.example/pay", source="agent_recorded", category=Category.LESSON, actor="key:x"
+        ana,
+        "BTC payout at https://evil.example/pay",
+        source="agent_recorded",
+        category=Category.LESSON,
+        actor="key:x",
     )
     body = page.get("/assets/BTC/").content.decode()
     assert "Not confirmed by you:" in body

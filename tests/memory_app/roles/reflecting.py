@@ -45,12 +45,24 @@ def make_role(role_id: str, **policy: Any) -> MemoryRole:
         "cron_expr": "0 * * * *",
         "post_hoc_probes": (RefetchSource("get_price", "asset→symbol"),),
     }
-    return MemoryRole(role_id, f"The role {role_id}", ("chased the move",), PROMPT, ReflectionPolicy(**stated | policy))
+    return MemoryRole(
+        role_id,
+        f"The role {role_id}",
+        ("chased the move",),
+        PROMPT,
+        ReflectionPolicy(**stated | policy),
+    )
 
 
 def make_registry(*roles: MemoryRole) -> registry.RoleRegistry:
     """Return the registry of one skill with these roles, by default two with a price and one that people mark."""
-    manual = make_role(REVIEW, outcome_probe=Manual(), min_age_hours=1, triggers=(Trigger.ON_NEW_WRITE,), cron_expr="")
+    manual = make_role(
+        REVIEW,
+        outcome_probe=Manual(),
+        min_age_hours=1,
+        triggers=(Trigger.ON_NEW_WRITE,),
+        cron_expr="",
+    )
     declared = roles or (make_role(CALL), make_role(SWING), manual)
     return registry.RoleRegistry.from_skill_registry([DomainSkill("desk", "The desk", declared)])
 
@@ -77,10 +89,23 @@ def open_market(*, until: datetime = NOON, hours: int = 180) -> None:
         points += [Point("BTC", at, Decimal(1000 + ago)), Point("ETH", at, Decimal(2000 - ago))]
         points.append(Point("SOL", at, Decimal(150)))
     for start in range(0, len(points), 900):
-        record_points(points=points[start : start + 900], owner_id=None, source="test", actor="test", now=until)
+        record_points(
+            points=points[start : start + 900],
+            owner_id=None,
+            source="test",
+            actor="test",
+            now=until,
+        )
 
 
-def make_call(owner: Any, *, hours: float = 48, asset: str = "BTC", role_id: str = CALL, **fields: Any) -> RoleMemory:
+def make_call(
+    owner: Any,
+    *,
+    hours: float = 48,
+    asset: str = "BTC",
+    role_id: str = CALL,
+    **fields: Any,
+) -> RoleMemory:
     """Make a bullish call on an asset, so many hours before noon."""
     inputs = {"asset": asset, "direction": "bullish"}
     return make_row(owner, hours=hours, **({"role_id": role_id, "asset": asset, "inputs": inputs} | fields))

@@ -164,7 +164,12 @@ class TestDocuments:
         documents().filter(object_id=entry.pk).delete()
         documents().filter(object_id=other.pk).update(body="something else")
         SearchDocument.objects.create(
-            kind=Kind.ROLE_MEMORY, object_id=10**9, owner=ana, owner_token=f"r{ana.pk}", body="x", category="rolememory"
+            kind=Kind.ROLE_MEMORY,
+            object_id=10**9,
+            owner=ana,
+            owner_token=f"r{ana.pk}",
+            body="x",
+            category="rolememory",
         )
         problems = [
             f"role memory entry {entry.pk} has no search document",

@@ -151,7 +151,11 @@ def test_a_wrong_one_waits_for_its_reflection_and_asks_for_it(ana, django_captur
 def test_only_a_wrong_one_wants_a_sweep_whatever_triggers_its_role_has(ana, correct):
     silent = make_role(REVIEW, outcome_probe=Manual(), min_age_hours=1, triggers=(), cron_expr="")
     with installed(silent):
-        mark(ana, make_thesis(ana, role_id=REVIEW, decided_at=timezone.now() - timedelta(hours=2)), correct=correct)
+        mark(
+            ana,
+            make_thesis(ana, role_id=REVIEW, decided_at=timezone.now() - timedelta(hours=2)),
+            correct=correct,
+        )
     assert RoleState.objects.filter(role_id=REVIEW, wanted_by="on_new_write").exists() is not correct
 
 

@@ -49,9 +49,15 @@ class TestRoles:
         make_row(ana, hours=2)
         make_wrong(ana)
         make_row(ben)
-        assert re.search(r"Spot momentum call .*? by a price|2 1 1", words_of(page.get(reverse("roles:list"))))
+        assert re.search(
+            r"Spot momentum call .*? by a price|2 1 1",
+            words_of(page.get(reverse("roles:list"))),
+        )
         assert "Figures are your own" in words_of(page.get(reverse("roles:list")))
-        assert re.search(r"market\.spot\.momentum .*? 3 2 1 ", words_of(operator_page.get(reverse("roles:list"))))
+        assert re.search(
+            r"market\.spot\.momentum .*? 3 2 1 ",
+            words_of(operator_page.get(reverse("roles:list"))),
+        )
         of_ben = words_of(operator_page.get(reverse("roles:list") + "?owner=ben"))
         assert re.search(r"market\.spot\.momentum .*? 1 1 0 ", of_ben)
 
@@ -93,8 +99,16 @@ class TestRoles:
     ):
         make_row(ben)
         last = {"last_trigger": "cron", "last_triggered_at": NOON, "dropped": 31}
-        RoleState.objects.create(role_id=MOMENTUM, last_result={"result": "done", "right": 3, "skipped": 1}, **last)
-        Lease.objects.create(name=f"role:{MOMENTUM}", holder="f" * 32, expires_at=NOON + timedelta(seconds=20))
+        RoleState.objects.create(
+            role_id=MOMENTUM,
+            last_result={"result": "done", "right": 3, "skipped": 1},
+            **last,
+        )
+        Lease.objects.create(
+            name=f"role:{MOMENTUM}",
+            holder="f" * 32,
+            expires_at=NOON + timedelta(seconds=20),
+        )
         shown = words_of(operator_page.get(role()))
         for words in ("3 right, 1 skipped", "Reflecting now", "31 second callers"):
             assert words in shown
@@ -207,7 +221,13 @@ class TestList:
 
     def test_and_all_pages_stay_within_few_queries(self, page, operator_page, ana, ben, django_assert_max_num_queries):
         entries = [make_wrong(ana, hours=30 + n) for n in range(20)] + [make_thesis(ana), make_thesis(ben)]
-        addresses = [path("list"), path("outcomes"), reverse("roles:list"), role(), path("one", entries[0].pk)]
+        addresses = [
+            path("list"),
+            path("outcomes"),
+            reverse("roles:list"),
+            role(),
+            path("one", entries[0].pk),
+        ]
         for client in (page, operator_page):
             client.get("/")
             for address in (*addresses, path("judge", entries[20].pk)):
@@ -282,7 +302,12 @@ class TestOneDecision:
         hostile = "<script>alert(1)</script>{{ 7*7 }}{pnl}\u202e" + "x" * 3000
         piece = {"kind": hostile, "label": hostile, "at": hostile, "text": hostile}
         entry = make_wrong(
-            ana, decision=hostile, inputs={hostile: hostile}, narrative=hostile, lesson=hostile, evidence=[piece]
+            ana,
+            decision=hostile,
+            inputs={hostile: hostile},
+            narrative=hostile,
+            lesson=hostile,
+            evidence=[piece],
         )
         for address in (path("one", entry.pk), path("list")):
             shown = page.get(address).content.decode()
@@ -334,7 +359,11 @@ class TestOutcomes:
 
     def test_what_cannot_be_read_comes_back_with_the_form(self, page, ana):
         entry = make_thesis(ana)
-        for body in ({"correct": "maybe"}, {"correct": "yes", "pnl_pct": "lots"}, {"correct": "no", "note": "x" * 501}):
+        for body in (
+            {"correct": "maybe"},
+            {"correct": "yes", "pnl_pct": "lots"},
+            {"correct": "no", "note": "x" * 501},
+        ):
             answer = page.post(path("mark", entry.pk), {"note": "kept", **body})
             assert answer.status_code == 422
             assert "Nothing is stored yet" in words_of(answer)

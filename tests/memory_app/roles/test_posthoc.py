@@ -43,7 +43,13 @@ def test_prices_are_those_known_at_each_moment_and_none_is_from_after_the_outcom
     open_market()
     soon = [Point("BTC", T0 + timedelta(minutes=1), Decimal(7))]
     record_points(points=soon, owner_id=None, source="late", actor="test", now=NOON)
-    record_points(points=[Point("BTC", T0, Decimal(5))], owner_id=ben.pk, source="ben", actor="test", now=NOON)
+    record_points(
+        points=[Point("BTC", T0, Decimal(5))],
+        owner_id=ben.pk,
+        source="ben",
+        actor="test",
+        now=NOON,
+    )
     found = collect(ana, RefetchSource("get_price", "asset→symbol"))
     assert [(item.label, item.text.split()[0], item.at) for item in found] == [
         ("BTC at the decision", "1048", T0),
@@ -115,7 +121,11 @@ def test_the_reflector_reaches_no_tool_that_writes(ana):
 
 def test_evidence_is_bounded_and_holds_no_control(ana, monkeypatch):
     items = [EvidenceItem("x" * 90, "l\x00\n" * 90, "t\u202e\x00<b>" + "y" * 900)] * 90
-    monkeypatch.setitem(sources._sources, "many", SourceTool("many", (), lambda _look: items, is_read_only=True))
+    monkeypatch.setitem(
+        sources._sources,
+        "many",
+        SourceTool("many", (), lambda _look: items, is_read_only=True),
+    )
     found = collect(ana, RefetchSource("many"))
     assert len(found) == MAX_ITEMS
     assert len(found[0].text) == MAX_ITEM_CHARS

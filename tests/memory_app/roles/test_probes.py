@@ -46,7 +46,12 @@ def judged_by(probe):
 
 @pytest.mark.database
 def test_tells_what_the_price_did_between_the_decision_and_the_windows_end(ana):
-    post((DECIDED - MINUTE, "60000"), (DECIDED + MINUTE, "61000"), (END - MINUTE, "58500"), (END + MINUTE, "70000"))
+    post(
+        (DECIDED - MINUTE, "60000"),
+        (DECIDED + MINUTE, "61000"),
+        (END - MINUTE, "58500"),
+        (END + MINUTE, "70000"),
+    )
     entry = make_row(ana)
     found = ask(entry)
     assert (found.outcome, found.at, found.by) == (Outcome.WRONG, END, "price_delta")
@@ -155,7 +160,14 @@ LONG_AGO = NOON - 31 * DAY
 
 def compare(owner, *, direction="bullish", now=NOON, peers=("SOL", "AVAX")):
     inputs = {"asset": "ETH", "direction": direction, "peers": list(peers)}
-    entry = make_row(owner, hours=31 * 24, role_id=PEER_COMP.id, asset="ETH", direction=direction, inputs=inputs)
+    entry = make_row(
+        owner,
+        hours=31 * 24,
+        role_id=PEER_COMP.id,
+        asset="ETH",
+        direction=direction,
+        inputs=inputs,
+    )
     return ask(entry, now=now, role=PEER_COMP)
 
 

@@ -26,7 +26,12 @@ MINUTE = timedelta(minutes=1)
 def record(owner, *, role_id=MOMENTUM, inputs=None, decision="BTC goes on rising.", is_replay=False, **fields):
     draft = DecisionDraft(role_id, CALL if inputs is None else inputs, decision, **fields)
     return record_decision(
-        owner_id=owner.pk, draft=draft, actor="key:abcd1234", origin="turn:7", is_replay=is_replay, now=NOON
+        owner_id=owner.pk,
+        draft=draft,
+        actor="key:abcd1234",
+        origin="turn:7",
+        is_replay=is_replay,
+        now=NOON,
     )
 
 

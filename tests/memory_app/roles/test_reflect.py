@@ -251,7 +251,10 @@ def test_what_was_reflected_or_held_meanwhile_stays_as_it_is(ana, market, models
     def answer(asked):
         RoleMemory.objects.filter(pk=first.pk).update(held_at=NOON)
         RoleMemory.objects.filter(pk=second.pk).update(
-            status=Status.REFLECTED, outcome=Outcome.WRONG, reflected_at=NOON, narrative="by somebody else"
+            status=Status.REFLECTED,
+            outcome=Outcome.WRONG,
+            reflected_at=NOON,
+            narrative="by somebody else",
         )
         connections.close_all()
         return {"class": "exogenous", "narrative": NARRATIVE}
@@ -349,7 +352,12 @@ def test_switched_off_nothing_is_touched(ana, market, models: MessagesApi):
 
 @pytest.mark.database
 def test_in_shadow_it_decides_once_and_changes_nothing(ana, market, models: MessagesApi):
-    entries = [make_call(ana), make_call(ana, asset="ETH"), make_call(ana, hours=200), make_call(ana, asset="DOGE")]
+    entries = [
+        make_call(ana),
+        make_call(ana, asset="ETH"),
+        make_call(ana, hours=200),
+        make_call(ana, asset="DOGE"),
+    ]
     before = list(RoleMemory.objects.order_by("pk").values())
     switch(capability=ROLE_REFLECTION, mode=Mode.SHADOW, reason="a test", actor="test", now=NOON)
     models.answer = answer_as(Classification.LOGIC_ERROR)

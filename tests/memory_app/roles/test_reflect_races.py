@@ -45,7 +45,10 @@ def outcome(site: Site, act: str, *arguments: Any) -> Any:
 
 
 def hold_until(
-    is_over: Callable[[], bool], answer: Callable[[Asked], Any], *, first: int = 1
+    is_over: Callable[[], bool],
+    answer: Callable[[Asked], Any],
+    *,
+    first: int = 1,
 ) -> Callable[[Asked], Any]:
     """Answer the first calls only when this is true; who waited for them instead of dropping would wait for good."""
 
@@ -62,7 +65,12 @@ def hold_until(
     [(0.05, 4, 8, 2), pytest.param(0.1, 32, 50, 4, marks=pytest.mark.soak)],
 )
 def test_many_triggers_from_many_processes_reflect_each_entry_once(
-    site: Site, model: MessagesApi, seconds: float, processes: int, rounds: int, triggers: int
+    site: Site,
+    model: MessagesApi,
+    seconds: float,
+    processes: int,
+    rounds: int,
+    triggers: int,
 ) -> None:
     model.seconds, dropped = seconds, site.folder / "dropped"
     model.answer = hold_until(dropped.exists, answer_by_number)
@@ -87,7 +95,8 @@ def test_second_callers_drop_while_the_first_is_at_it(site: Site, model: Message
 
 
 def test_roles_do_not_wait_for_each_other_and_one_role_is_never_reflected_twice_at_once(
-    site: Site, model: MessagesApi
+    site: Site,
+    model: MessagesApi,
 ) -> None:
     dropped = site.folder / "dropped"
     both, answer = threading.Barrier(2), answer_as(Classification.VARIANCE)

@@ -34,7 +34,11 @@ def read_candles() -> list[Bar]:
         rows = [row for _number, row in zip(range(ROWS), csv.DictReader(file), strict=False)]
     names = ("open", "high", "low", "close", "volume")
     return [
-        Bar(datetime.fromisoformat(row["ts"]).astimezone(UTC), *(Decimal(row[name]) for name in names)) for row in rows
+        Bar(
+            datetime.fromisoformat(row["ts"]).astimezone(UTC),
+            *(Decimal(row[name]) for name in names),
+        )
+        for row in rows
     ]
 
 

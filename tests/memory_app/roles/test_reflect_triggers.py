@@ -122,7 +122,12 @@ def test_a_burst_of_decisions_starts_one_run(ana):
 def test_a_new_decision_starts_nothing_where_it_is_not_declared_or_nothing_is_due(ana):
     due, young = make_call(ana, role_id=SWING), make_call(ana, hours=1)
     reflected = make_call(
-        ana, status=Status.REFLECTED, outcome=Outcome.RIGHT, outcome_at=NOON, reflected_at=NOON, hours=50
+        ana,
+        status=Status.REFLECTED,
+        outcome=Outcome.RIGHT,
+        outcome_at=NOON,
+        reflected_at=NOON,
+        hours=50,
     )
     with installed(make_role(SWING, triggers=(Trigger.CRON,)), make_role(CALL)):
         on_decisions(entry_ids=(due.pk,), owner_id=ana.pk)
@@ -142,7 +147,14 @@ def test_a_marked_outcome_starts_its_role(ana):
 @pytest.mark.database
 def test_marking_asks_no_model_again_about_what_waits_after_a_bad_answer(ana, ben):
     """Else whoever marks could have the answers of others paid for as often as they like."""
-    make_call(ben, role_id=REVIEW, outcome=Outcome.WRONG, outcome_at=NOON, attempts=1, next_try_at=NOON + HOUR)
+    make_call(
+        ben,
+        role_id=REVIEW,
+        outcome=Outcome.WRONG,
+        outcome_at=NOON,
+        attempts=1,
+        next_try_at=NOON + HOUR,
+    )
     marked = make_call(ana, role_id=REVIEW)
     mark_outcome(owner=ana, entry_id=marked.pk, correct=False, pnl_pct=None, note="", actor="key:a", now=NOON)
     (wanted,) = RoleState.objects.values_list("wanted_by", flat=True)

@@ -95,7 +95,8 @@ def test_what_waits_for_its_lesson_keeps_outcome_class_and_narrative(ana):
 def test_a_pending_entry_is_written_once(ana):
     entry = make_row(ana)
     RoleMemory.objects.filter(pk=entry.pk).update(
-        **OTHERWISE | {"outcome": "wrong", "classification": "logic_error"}, status="reflected"
+        **OTHERWISE | {"outcome": "wrong", "classification": "logic_error"},
+        status="reflected",
     )
     assert stored(entry)["lesson"] == OTHERWISE["lesson"]
     with pytest.raises(DatabaseError, match=triggers.REFUSAL), transaction.atomic():

@@ -23,7 +23,13 @@ def each_text_is_read_once() -> Iterator[None]:
         keys = [(provider.model, is_query, text) for text in texts]
         new = list(dict.fromkeys(key for key in keys if key not in VECTORS))
         if new:
-            VECTORS.update(zip(new, read(provider, [text for *_rest, text in new], is_query=is_query), strict=True))
+            VECTORS.update(
+                zip(
+                    new,
+                    read(provider, [text for *_rest, text in new], is_query=is_query),
+                    strict=True,
+                )
+            )
         return np.array([VECTORS[key] for key in keys])
 
     with pytest.MonkeyPatch.context() as patch:

@@ -208,7 +208,12 @@ class Shuffle:
 
     def some(self, most=5):
         ids = list(Memory.objects.values_list("pk", flat=True))
-        return Memory.objects.filter(pk__in=self.random.sample(ids, min(len(ids), self.random.randint(1, most))))
+        return Memory.objects.filter(
+            pk__in=self.random.sample(
+                ids,
+                min(len(ids), self.random.randint(1, most)),
+            )
+        )
 
     def new(self):
         return unsaved(self.random.choice(self.owners), self.text(), self.random.choice(list(Category)))

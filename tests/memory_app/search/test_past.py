@@ -102,7 +102,13 @@ def test_changed_and_unchanged_rows_stand_in_one_order(ana, edited):
     make_memory(ana, "other words about slippage, and more of them than anybody wants to read", at=NOON + TICK)
     found = search_memories(owner=ana, query="slippage", as_of=NOON + TICK * 5).hits
     assert [hit.score for hit in found] == sorted((hit.score for hit in found), reverse=True)
-    recent = search_memories(owner=ana, query="slippage", as_of=NOON + TICK * 5, sort=Sort.RECENT, limit=2).hits
+    recent = search_memories(
+        owner=ana,
+        query="slippage",
+        as_of=NOON + TICK * 5,
+        sort=Sort.RECENT,
+        limit=2,
+    ).hits
     assert [hit.updated_at for hit in recent] == [NOON + 2 * TICK, NOON + TICK]
 
 

@@ -131,8 +131,16 @@ ENTRY = ProfileEntry("key", "value")
 FIELDS = {
     "content": lambda text: render_memory_block([ENTRY], [row(1, text), row(2)], [lesson(1)]),
     "category": lambda text: render_memory_block([ENTRY], [row(1, category=text), row(2)], [lesson(1)]),
-    "profile key": lambda text: render_memory_block([ProfileEntry(text, "value")], [row(1), row(2)], [lesson(1)]),
-    "profile value": lambda text: render_memory_block([ProfileEntry("key", text)], [row(1), row(2)], [lesson(1)]),
+    "profile key": lambda text: render_memory_block(
+        [ProfileEntry(text, "value")],
+        [row(1), row(2)],
+        [lesson(1)],
+    ),
+    "profile value": lambda text: render_memory_block(
+        [ProfileEntry("key", text)],
+        [row(1), row(2)],
+        [lesson(1)],
+    ),
     "lesson": lambda text: render_memory_block([ENTRY], [row(1), row(2)], [lesson(1, text)]),
     "role": lambda text: render_memory_block([ENTRY], [row(1), row(2)], [lesson(1, role=text)]),
 }

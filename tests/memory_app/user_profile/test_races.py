@@ -55,7 +55,14 @@ def replace_often(rounds: int) -> int:
     for number in range(rounds):
         remove_entry(owner=owner(), key=KEY, actor="test", now=timezone.now())
         try:
-            set_entry(owner=owner(), key=KEY, value=f"new {number}", actor="test", now=timezone.now(), must_be_new=True)
+            set_entry(
+                owner=owner(),
+                key=KEY,
+                value=f"new {number}",
+                actor="test",
+                now=timezone.now(),
+                must_be_new=True,
+            )
         except Conflict:
             met += 1
     return met

@@ -54,7 +54,14 @@ def decide(owner, kind, about, other=None, *, decider=Decider.RULE, at=NOON, **f
 
 
 def found(reader, memory, *, owner=None, query="btc stop", at=NOON, door=Surface.PAGE):
-    log_search(principal=browser(reader), owner=owner or reader, query=query, ids=[memory.pk], now=at, door=door)
+    log_search(
+        principal=browser(reader),
+        owner=owner or reader,
+        query=query,
+        ids=[memory.pk],
+        now=at,
+        door=door,
+    )
 
 
 class TestPage:
@@ -153,7 +160,11 @@ class TestPage:
         assert count() == few <= MAX_QUERIES
 
     def test_tells_the_steps_of_a_held_and_released_text(self, page, ana):
-        draft = Draft(Category.OBSERVATION, "quiet \u202eword", Provenance(Source.AGENT_RECORDED, "key:abcd1234"))
+        draft = Draft(
+            Category.OBSERVATION,
+            "quiet \u202eword",
+            Provenance(Source.AGENT_RECORDED, "key:abcd1234"),
+        )
         memory = write_memory(owner_id=ana.pk, draft=draft, now=NOON)
         shown = main_of(page.get(f"/memories/{memory.pk}/why/"))
         assert "Held by the guard" in shown
@@ -243,7 +254,12 @@ class TestBelief:
         memory, foreign = fact(ana, "one"), fact(ben, "two")
         decide(ana, EventKind.SETTLED, memory, foreign)
         FactConflict.objects.create(
-            owner=ben, older=foreign, newer=memory, similarity=0.9, found_at=NOON, state=ConflictState.OPEN
+            owner=ben,
+            older=foreign,
+            newer=memory,
+            similarity=0.9,
+            found_at=NOON,
+            state=ConflictState.OPEN,
         )
         report = load_report(memory, now=NOON)
         assert report.others == {}

@@ -33,7 +33,13 @@ DAY = timedelta(days=1)
 def logged():
     """Return every entry with its hits in their order."""
     return [
-        (entry.door, entry.actor, entry.query, entry.found, list(entry.hits.order_by("rank").values_list("memory_id")))
+        (
+            entry.door,
+            entry.actor,
+            entry.query,
+            entry.found,
+            list(entry.hits.order_by("rank").values_list("memory_id")),
+        )
         for entry in SearchLogEntry.objects.order_by("pk")
     ]
 
@@ -81,7 +87,14 @@ class TestKeeps:
 
     def test_of_a_search_across_everybody_whose_search_it_was(self, ana, olga):
         memory = make_memory(ana)
-        log_search(principal=browser(olga), owner=EVERYONE, query="stops", ids=[memory.pk], now=NOON, door=Surface.PAGE)
+        log_search(
+            principal=browser(olga),
+            owner=EVERYONE,
+            query="stops",
+            ids=[memory.pk],
+            now=NOON,
+            door=Surface.PAGE,
+        )
         assert SearchLogEntry.objects.get().owner_id == olga.pk
 
     def test_nothing_when_it_is_off(self, ana, page: Client, settings):
@@ -103,7 +116,14 @@ class TestNeverFailsASearch:
         with sqlite3.connect(name, isolation_level=None) as other:
             other.execute("BEGIN IMMEDIATE")
             with CaptureQueriesContext(connections[log_database()]) as statements:
-                log_search(principal=browser(ana), owner=ana, query="btc", ids=[1], now=NOON, door=Surface.PAGE)
+                log_search(
+                    principal=browser(ana),
+                    owner=ana,
+                    query="btc",
+                    ids=[1],
+                    now=NOON,
+                    door=Surface.PAGE,
+                )
             assert statements[1]["sql"] == f"PRAGMA busy_timeout = {MAX_WAIT_MS}"  # the file's own patience is 20 s
             other.execute("ROLLBACK")
         other.close()

@@ -64,13 +64,26 @@ def profiles() -> set[tuple[Any, ...]]:
 def roll(olga: Any, writer: str, since: datetime, now: datetime, reason: str = "stolen") -> WriteRollback:
     """Preview what a writer did since then and take it back."""
     sha256 = preview_roll_back(writer=writer, since=since, now=now).sha256
-    return roll_back(principal=person(olga), writer=writer, since=since, sha256=sha256, reason=reason, now=now)
+    return roll_back(
+        principal=person(olga),
+        writer=writer,
+        since=since,
+        sha256=sha256,
+        reason=reason,
+        now=now,
+    )
 
 
 def unroll(olga: Any, rollback: WriteRollback, now: datetime) -> WriteRollback:
     """Preview the undo and apply it."""
     sha256 = preview_undo(rollback).sha256
-    return undo_roll_back(principal=person(olga), rollback_id=rollback.pk, sha256=sha256, reason="a mistake", now=now)
+    return undo_roll_back(
+        principal=person(olga),
+        rollback_id=rollback.pk,
+        sha256=sha256,
+        reason="a mistake",
+        now=now,
+    )
 
 
 class Story:

@@ -36,7 +36,14 @@ def bring(owner: Any, actor: str, folder: Path, *lines: dict[str, Any]) -> None:
     """Import JSON lines and a profile value as this actor, in one run."""
     path = folder / "notes.jsonl"
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines or (LINE,)))
-    told = {"owner": owner, "apply": True, "now": timezone.now(), "actor": actor, "run": "r1", "file": path.name}
+    told = {
+        "owner": owner,
+        "apply": True,
+        "now": timezone.now(),
+        "actor": actor,
+        "run": "r1",
+        "file": path.name,
+    }
     list(run_import(bundle=open_bundle(path, Format.JSONL), **told))
     (folder / "USER.md").write_text("- Wallet: " + ADDRESS + "\n")
     list(run_import(bundle=open_bundle(folder, Format.OPENCLAW), **told))

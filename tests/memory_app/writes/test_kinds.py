@@ -51,7 +51,14 @@ class ToyRollback(RollbackKind):
             if self.notes[name] == value:
                 steps.append(Swap(entry.owner_id, name, value, former))
             else:
-                unchanged.append(UnchangedRow(UnchangedReason.CHANGED_SINCE, name, entry.owner_id, by="job:night"))
+                unchanged.append(
+                    UnchangedRow(
+                        UnchangedReason.CHANGED_SINCE,
+                        name,
+                        entry.owner_id,
+                        by="job:night",
+                    )
+                )
         return KindPlan({"toy": steps}, unchanged)
 
     def plan_undo(self, record: Any, *, lock: bool) -> KindPlan:

@@ -44,7 +44,14 @@ def test_writers_stand_with_what_they_did(operator_page, ana):
     write(bad, "new", now=now - timedelta(hours=1))
     edit_memory(principal=bad, memory_id=mine.pk, changes=Changes(content="poison"), now=now)
     set_entry(owner=ana, key="zone", value="x", actor=BAD, now=now)
-    drafts = [Draft(Category.FACT, f"fact {n}", Provenance(Source.USER_EXPLICIT, "command:import")) for n in range(3)]
+    drafts = [
+        Draft(
+            Category.FACT,
+            f"fact {n}",
+            Provenance(Source.USER_EXPLICIT, "command:import"),
+        )
+        for n in range(3)
+    ]
     told = {"actor": "command:import", "tool_call": "memory_import", "details": {"run": "r1"}}
     write_memories(owner_id=ana.pk, drafts=drafts, now=now, **told)
     page = text_of(operator_page.get("/ops/writes/"))
@@ -107,7 +114,12 @@ def test_look_confirm_result_undo(operator_page, ana, olga):
     page = text_of(operator_page.get("/ops/writes/roll-back/", {"writer": BAD, "since": since()}))
     assert "&lt;b&gt;poison" in page
     assert "into the trash" in page
-    edited = text_of(operator_page.get("/ops/writes/roll-back/", {"writer": BAD, "since": since(), "show": "edited"}))
+    edited = text_of(
+        operator_page.get(
+            "/ops/writes/roll-back/",
+            {"writer": BAD, "since": since(), "show": "edited"},
+        )
+    )
     assert re.search(r"<del>80%?</del>", edited)
     assert Memory.objects.live().count() == 2
     assert AccessEntry.objects.filter(viewer=olga, owner=ana, kind="memories").exists()
@@ -170,7 +182,14 @@ def test_a_record_of_older_versions_names_what_it_left_unchanged(operator_page):
     ]
     counts = {"created": 2, "edited": 0, "deleted": 0, "restored": 0, "profile": 1, "unretired": 0, "left": 2}
     now = timezone.now()
-    record = WriteRollback.objects.create(writer=BAD, since=now, actor="job:x", at=now, counts=counts, left=left)
+    record = WriteRollback.objects.create(
+        writer=BAD,
+        since=now,
+        actor="job:x",
+        at=now,
+        counts=counts,
+        left=left,
+    )
     page = text_of(operator_page.get(f"/ops/writes/{record.pk}/"))
     assert '<a href="/memories/7/">memory 7</a>: its text was changed afterwards, by the job night' in page
     assert '<span class="mono">zone</span>: its value was changed afterwards' in page
@@ -194,7 +213,10 @@ def test_any_address_of_a_preview_is_answered(operator_page, query, status):
     text_of(operator_page.get(f"/ops/writes/roll-back/{query}"), status)
     if status == 422:
         assert operator_page.get(f"/ops/writes/roll-back/apply/{query}")["Location"] == "/ops/writes/"
-    text_of(operator_page.get(f"/ops/writes/rows/{query}"), 200 if "writer=" in query and "%00" not in query else 422)
+    text_of(
+        operator_page.get(f"/ops/writes/rows/{query}"),
+        200 if "writer=" in query and "%00" not in query else 422,
+    )
 
 
 @pytest.mark.database
@@ -219,7 +241,12 @@ def test_pages_ask_the_database_at_most_thirteen_times(operator_page, ana, ben):
 def test_reading_stops_at_a_bound_and_says_so(operator_page, olga, monkeypatch):
     now = timezone.now()
     AuditEntry.objects.bulk_create(
-        AuditEntry(at=now - timedelta(minutes=number), actor=BAD, tool_call="memory_write", details={"id": number})
+        AuditEntry(
+            at=now - timedelta(minutes=number),
+            actor=BAD,
+            tool_call="memory_write",
+            details={"id": number},
+        )
         for number in range(1_300)
     )
     assert "1,300" in text_of(operator_page.get("/ops/writes/"))

@@ -235,7 +235,12 @@ def test_pages_show_what_is_unretired(story, operator_page):
 TEXTS = ("holds ETH", "Holds ETH.", "prefers weekly charts", "prefers daily charts")
 WRITERS = (BAD, GOOD, "key:else0000")
 SOURCES = (Source.AGENT_RECORDED, Source.USER_EXPLICIT, Source.USER_MANUAL)
-RECORDED = st.tuples(st.sampled_from(WRITERS), st.sampled_from(TEXTS), st.sampled_from(SOURCES), st.booleans())
+RECORDED = st.tuples(
+    st.sampled_from(WRITERS),
+    st.sampled_from(TEXTS),
+    st.sampled_from(SOURCES),
+    st.booleans(),
+)
 
 
 @pytest.mark.database

@@ -55,7 +55,13 @@ class Mixed:
         self.others = [agent(ana, "good0000"), person(ana), person(ben)]
         self.typed = {
             who.pk: [
-                write(person(who), f"{who} typed {n}", now=since - MINUTE * (n + 1), typed=True).pk for n in range(400)
+                write(
+                    person(who),
+                    f"{who} typed {n}",
+                    now=since - MINUTE * (n + 1),
+                    typed=True,
+                ).pk
+                for n in range(400)
             ]
             for who in (ana, ben)
         }
@@ -97,7 +103,13 @@ class Mixed:
         elif chance < 0.95:
             mine = {"key:bad00000": range(3), "key:good0000": range(3, 6)}.get(who.actor, range(6, 8))
             key = f"k{self.dice.choice(mine)}"
-            set_entry(owner=who.owner, key=key, value=f"{who.actor} {self.writes}", actor=who.actor, now=self.tick())
+            set_entry(
+                owner=who.owner,
+                key=key,
+                value=f"{who.actor} {self.writes}",
+                actor=who.actor,
+                now=self.tick(),
+            )
         else:
             entry = {"owner": who.owner, "key": f"new-{who.key_prefix or who.owner.pk}", "actor": who.actor}
             set_entry(**entry, value=str(self.writes), now=self.tick())

@@ -19,7 +19,14 @@ def make_document(
 ) -> Document:
     """Store a document with its first version, which its owner typed on its page."""
     document = Document.objects.create(
-        owner=owner, kind=kind, name=name, content=content, version=1, actor=f"user:{owner.pk}", updated_at=at, **fields
+        owner=owner,
+        kind=kind,
+        name=name,
+        content=content,
+        version=1,
+        actor=f"user:{owner.pk}",
+        updated_at=at,
+        **fields,
     )
     typed = {"origin": Origin.PAGE, "actor": document.actor, "created_at": at}
     DocumentRevision.objects.create(document=document, number=1, replaced=0, content=content, **typed)

@@ -44,7 +44,8 @@ def test_a_writer_goes_and_comes_back_and_what_the_owner_wrote_stays(ana, olga, 
     plan = preview_roll_back(**what)
     with CaptureQueriesContext(connection) as asked:
         shown = operator_page.get(
-            "/ops/writes/roll-back/", {"writer": BAD, "since": f"{NOON - HOUR / 2:%Y-%m-%dT%H:%M}"}
+            "/ops/writes/roll-back/",
+            {"writer": BAD, "since": f"{NOON - HOUR / 2:%Y-%m-%dT%H:%M}"},
         )
     assert "USER.md" in text_of(shown)
     assert sum('"documents' in query["sql"] for query in asked) <= 4

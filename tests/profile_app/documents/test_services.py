@@ -73,7 +73,12 @@ class TestDocuments:
         save(ana, "mine, changed", now=LATER)
         document = Document.objects.get()
         assert (document.content, document.held_content) == ("mine, changed", ATTACK)
-        release_holds(principal=replace(browser(ana), is_fresh=True), owner=ana, hold_ids=[waiting.hold.pk], now=LATER)
+        release_holds(
+            principal=replace(browser(ana), is_fresh=True),
+            owner=ana,
+            hold_ids=[waiting.hold.pk],
+            now=LATER,
+        )
         assert [row[2] for row in numbers(document)] == ["mine", "mine, changed", ATTACK]
         assert load_texts_in_force(owner=ana, kind=WORKSPACE_FILE, names=["USER.md"]) == {"USER.md": ATTACK}
 
@@ -111,7 +116,12 @@ class TestDocuments:
     )
     def test_a_text_that_is_let_in_came_through_what_wrote_it(self, ana, actor, origin):
         waiting = save(ana, f"{ATTACK} {origin}", actor=actor.format(ana), name=f"memory/{origin}").hold
-        release_holds(principal=replace(browser(ana), is_fresh=True), owner=ana, hold_ids=[waiting.pk], now=LATER)
+        release_holds(
+            principal=replace(browser(ana), is_fresh=True),
+            owner=ana,
+            hold_ids=[waiting.pk],
+            now=LATER,
+        )
         assert DocumentRevision.objects.get(document_id=waiting.object_id).origin == origin
 
     def test_what_its_owner_writes_themselves_waits_no_longer(self, ana):
@@ -140,5 +150,12 @@ class TestDocuments:
         save_draft(owner=ana, kind=WORKSPACE_FILE, name="USER.md", draft="half a th", version=0, now=NOON)
         assert load_texts_in_force(owner=ana, kind=WORKSPACE_FILE, names=["USER.md"]) == {}
         assert not save(ana, "half a thought").document.draft
-        late = save_draft(owner=ana, kind=WORKSPACE_FILE, name="USER.md", draft="half a thought", version=0, now=LATER)
+        late = save_draft(
+            owner=ana,
+            kind=WORKSPACE_FILE,
+            name="USER.md",
+            draft="half a thought",
+            version=0,
+            now=LATER,
+        )
         assert (late.draft, late.draft_at) == ("", None)

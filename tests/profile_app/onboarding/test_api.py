@@ -54,7 +54,11 @@ def test_an_operator_reads_the_status_of_another_owner_and_leaves_a_line(ana: An
         (dict.fromkeys(ALL), set()),
     ],
 )
-def test_refuses_wrong_answers_by_their_names(ana: Any, body: dict[str, Any], fields: set[str] | None) -> None:
+def test_refuses_wrong_answers_by_their_names(
+    ana: Any,
+    body: dict[str, Any],
+    fields: set[str] | None,
+) -> None:
     agent = agent_of(ana)
     problem = agent.post(PATH, body)
     assert_problem(problem, 422)

@@ -34,7 +34,13 @@ def test_an_answer_is_a_plain_statement_in_the_first_person(question, answer, sa
 
 
 def test_answers_are_stored_raw_by_their_names_and_come_back_whole() -> None:
-    last = Completion(before={}, given={"risk": "balanced"}, was_completed=False, events=[3], memories={7: (2, 1)})
+    last = Completion(
+        before={},
+        given={"risk": "balanced"},
+        was_completed=False,
+        events=[3],
+        memories={7: (2, 1)},
+    )
     answers = Answers(given={"risk": "balanced", "capital": 25000}, draft={"frequency": None}, last=last)
     assert answers.dump().startswith('{"risk": "balanced", "capital": 25000, ')
     assert Answers.parse(answers.dump()) == answers

@@ -235,7 +235,12 @@ def test_finished_again_after_an_undo_a_question_has_the_row_of_before(ana: Any)
 
 def test_undo_keeps_an_answer_that_wrote_nothing(ana: Any) -> None:
     complete(ana, capital="25k")
-    delete_memories(principal=browser(ana), owner=ana, ids=[find_memories(ana)[Question.CAPITAL].pk], now=NOON)
+    delete_memories(
+        principal=browser(ana),
+        owner=ana,
+        ids=[find_memories(ana)[Question.CAPITAL].pk],
+        now=NOON,
+    )
     assert complete(ana, LATER, capital="30k") == (0, 0)
     undo_completion(principal=browser(ana), now=LATER)
     stored = Known.load(ana).stored

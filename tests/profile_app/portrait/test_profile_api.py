@@ -55,7 +55,14 @@ def test_a_new_owner_has_an_empty_portrait(agent: Agent) -> None:
 def test_the_portrait_has_the_shape_of_the_contract_and_what_the_guard_accepts(agent: Agent, ana: Any) -> None:
     memory = make_memory(ana, "I hold ETH for years.", category=Category.PERSONALIZATION, fact_type="goal")
     make_memory(ana, "held", category=Category.PERSONALIZATION, held_at=NOON)
-    set_tag(owner=ana, name="markets", value=["stocks", "memes"], source=TagSource.USER, actor="test", now=NOON)
+    set_tag(
+        owner=ana,
+        name="markets",
+        value=["stocks", "memes"],
+        source=TagSource.USER,
+        actor="test",
+        now=NOON,
+    )
     make_document(ana, "Spot: ETH.", kind=PROFILE_SUMMARY, name="platform_wallet_summary")
     refused = make_document(ana, ATTACK, kind=PROFILE_SUMMARY, name="reference_wallets_summary", rules_version="older")
     agent.put("/v1/profile/prompt", {"custom_prompt": "Numbers first."})

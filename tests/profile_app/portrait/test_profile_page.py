@@ -154,7 +154,12 @@ def test_a_refresh_is_throttled_and_says_so(page: Client) -> None:
 def test_an_operator_reads_it_masked_and_changes_nothing(ana: Any, operator_page: Client) -> None:
     write(ana, f"Numbers first. {SECRET}", is_confirmed=True)
     write(ana, f"{ATTACK} {SECRET}", actor="key:abcd1234", origin=Origin.KEY)
-    save_custom_prompt_draft(owner=ana, draft="a secret plan", version=0, now=timezone.now() + timedelta(seconds=1))
+    save_custom_prompt_draft(
+        owner=ana,
+        draft="a secret plan",
+        version=0,
+        now=timezone.now() + timedelta(seconds=1),
+    )
     for path in ("/profile/?owner=ana", "/profile/prompt/versions/?owner=ana"):
         shown = text_of(operator_page.get(path))
         assert "Numbers first." in words_of(shown)

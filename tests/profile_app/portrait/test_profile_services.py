@@ -100,14 +100,27 @@ class TestWallets:
     def test_a_label_that_is_refused_today_blocks_no_other_change_and_no_agent_reads_it(self, ana):
         refused = Wallet(EVM, ATTACK)
         FinancialProfile.objects.create(
-            owner=ana, reference_wallets_json=dump_wallets([refused]), created_at=NOON, updated_at=NOON
+            owner=ana,
+            reference_wallets_json=dump_wallets([refused]),
+            created_at=NOON,
+            updated_at=NOON,
         )
-        stored = set_reference_wallets(owner=ana, wallets=[refused, Wallet(SOLANA, "swing")], actor="test", now=NOON)
+        stored = set_reference_wallets(
+            owner=ana,
+            wallets=[refused, Wallet(SOLANA, "swing")],
+            actor="test",
+            now=NOON,
+        )
         assert stored[0] == refused
         read = [{"address": EVM, "label": None}, {"address": SOLANA, "label": "swing"}]
         assert profile_record(ana, reader=ana)["reference_wallets"] == read
         with pytest.raises(Invalid):
-            set_reference_wallets(owner=ana, wallets=[refused, Wallet(SOLANA, ATTACK)], actor="test", now=NOON)
+            set_reference_wallets(
+                owner=ana,
+                wallets=[refused, Wallet(SOLANA, ATTACK)],
+                actor="test",
+                now=NOON,
+            )
 
     def test_overwrites_no_change_that_it_has_not_seen(self, ana):
         set_reference_wallets(owner=ana, wallets=[Wallet(EVM)], actor="test", now=NOON)
@@ -125,7 +138,12 @@ class TestCustomPrompt:
         assert in_force() == "Numbers first.\r\n "
         held = write(ana, ATTACK, actor="key:abcd1234", origin=Origin.KEY, now=LATER).hold
         assert in_force() == "Numbers first.\r\n "
-        release_holds(principal=replace(browser(ana), is_fresh=True), owner=ana, hold_ids=[held.pk], now=LATER)
+        release_holds(
+            principal=replace(browser(ana), is_fresh=True),
+            owner=ana,
+            hold_ids=[held.pk],
+            now=LATER,
+        )
         assert in_force() == ATTACK
         write(ana, "Numbers first.\r\n ", origin=Origin.REVERT, now=LATER, expected_version=2)
         assert in_force() == "Numbers first.\r\n "
@@ -163,7 +181,13 @@ class TestCustomPrompt:
 def test_the_row_has_the_summaries_in_force(ana):
     for name in ("platform_wallet_summary", "reference_wallets_summary", "another"):
         save_document(
-            owner=ana, kind=PROFILE_SUMMARY, name=name, content=name, origin=Origin.SERVICE, actor="job:x", now=NOON
+            owner=ana,
+            kind=PROFILE_SUMMARY,
+            name=name,
+            content=name,
+            origin=Origin.SERVICE,
+            actor="job:x",
+            now=NOON,
         )
     profile = load_profile(ana.pk)
     names = ("platform_wallet_summary", "reference_wallets_summary")

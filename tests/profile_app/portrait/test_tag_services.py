@@ -30,7 +30,13 @@ VALUES = {USER: "conservative", LEARNED: "balanced", INFERRED: "aggressive"}
 
 def say(owner, source, value="", *, name="risk", now=NOON, origin=""):
     return set_tag(
-        owner=owner, name=name, value=value or VALUES[source], source=source, actor="test", now=now, origin=origin
+        owner=owner,
+        name=name,
+        value=value or VALUES[source],
+        source=source,
+        actor="test",
+        now=now,
+        origin=origin,
     )
 
 
@@ -80,7 +86,13 @@ def test_one_wrong_value_of_several_writes_nothing_and_names_each(ana):
     assert [each.field for each in refused.value.errors] == ["risk", "markets", "style"]
     assert "conservative, balanced, aggressive" in refused.value.errors[0].message
     with pytest.raises(NotFound):
-        set_tags(owner=ana, values={"risk": "balanced", "Risk": "balanced"}, source=USER, actor="test", now=NOON)
+        set_tags(
+            owner=ana,
+            values={"risk": "balanced", "Risk": "balanced"},
+            source=USER,
+            actor="test",
+            now=NOON,
+        )
     assert not UserTag.objects.exists()
     assert not UserTagEvent.objects.exists()
 

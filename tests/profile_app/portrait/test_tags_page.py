@@ -30,7 +30,13 @@ def section(client: Client, name: str, query: str = "") -> str:
     """Return the text of one dimension on the page."""
     shown = client.get(PAGE + query).content.decode()
     parts = re.split(r'<div class="tag" id="(tag-[a-z0-9_-]+)">', shown)
-    return " ".join(re.sub(r"<[^>]+>", " ", dict(zip(parts[1::2], parts[2::2], strict=True))[anchor_of(name)]).split())
+    return " ".join(
+        re.sub(
+            r"<[^>]+>",
+            " ",
+            dict(zip(parts[1::2], parts[2::2], strict=True))[anchor_of(name)],
+        ).split()
+    )
 
 
 def test_every_value_has_a_label() -> None:
@@ -71,7 +77,12 @@ def test_shows_what_a_declaration_outranked_and_what_a_tag_was_read_out_of(page:
 
 
 def test_a_wrong_value_is_said_at_its_dimension(page: Client) -> None:
-    for name, body in (("risk", {}), ("risk", {"value": "Balanced"}), ("markets", {}), ("markets", {"value": "x"})):
+    for name, body in (
+        ("risk", {}),
+        ("risk", {"value": "Balanced"}),
+        ("markets", {}),
+        ("markets", {"value": "x"}),
+    ):
         answer = page.post(f"{PAGE}{name}/declare/", body)
         assert answer.status_code == 422
         assert f'id="{anchor_of(name)}-error"' in answer.content.decode()

@@ -89,7 +89,13 @@ def test_brings_the_rows_and_migrates_them_once(default: Any, tmp_path: Path) ->
 
 
 def test_a_newer_row_is_migrated_again_and_an_older_one_is_none(default: Any, tmp_path: Path) -> None:
-    bring(database(tmp_path, ("Risk Profile", "Balanced", "inferred", OLD)), "minara", "--apply", "--user", "default")
+    bring(
+        database(tmp_path, ("Risk Profile", "Balanced", "inferred", OLD)),
+        "minara",
+        "--apply",
+        "--user",
+        "default",
+    )
     assert migrate("--apply")[0] == 0
     UserTag.objects.update(updated_at=datetime(2026, 1, 6, tzinfo=UTC))
     for changed, verdict in (("2026-01-04 00:00:00", "duplicate"), ("2026-02-04 00:00:00", "new")):
@@ -101,7 +107,14 @@ def test_a_newer_row_is_migrated_again_and_an_older_one_is_none(default: Any, tm
 
 def test_a_tag_that_stands_gives_way_to_no_weaker_and_no_older_one(default: Any) -> None:
     def stand(name: str, value: str, source: TagSource, *, days: int) -> None:
-        set_tag(owner=default, name=name, value=value, source=source, actor="test", now=NOON + timedelta(days=days))
+        set_tag(
+            owner=default,
+            name=name,
+            value=value,
+            source=source,
+            actor="test",
+            now=NOON + timedelta(days=days),
+        )
 
     def old(name: str, value: str, source: str) -> None:
         UserTagV1.objects.create(owner=default, name=name, value=value, source=source, updated_at=NOON)
@@ -127,6 +140,9 @@ def test_a_tag_that_stands_gives_way_to_no_weaker_and_no_older_one(default: Any)
 
 def test_refuses_a_row_that_is_none_alone(default: Any, tmp_path: Path) -> None:
     path = database(
-        tmp_path, ("Risk Profile", "", "user", OLD), ("x" * 41, "y", "", OLD), ("risk", "balanced", "", OLD)
+        tmp_path,
+        ("Risk Profile", "", "user", OLD),
+        ("x" * 41, "y", "", OLD),
+        ("risk", "balanced", "", OLD),
     )
     assert verdicts(bring(path, "minara", "--apply", "--user", "default")[1]) == ["rejected", "rejected", "new"]

@@ -131,7 +131,13 @@ def test_twenty_personalization_memories_stand_first_and_the_rest_join_the_obser
 
 @pytest.mark.database
 def test_fifty_observations_thirty_of_them_kept_for_the_user(ana, now):
-    user = make_many(ana, 40, at=now - timedelta(days=9), category=Category.PREFERENCE, source=Source.USER_EXPLICIT)
+    user = make_many(
+        ana,
+        40,
+        at=now - timedelta(days=9),
+        category=Category.PREFERENCE,
+        source=Source.USER_EXPLICIT,
+    )
     agent = make_many(ana, 60, at=now, category=Category.OBSERVATION, source=Source.AGENT_RECORDED)
     prompt = load_prompt(owner=ana, now=now).prompt
     assert list(prompt.memory_ids) == [row.pk for row in [*agent[:20], *user[:30]]]
@@ -181,7 +187,13 @@ def fill(ana, now):
     for n, text in enumerate(["山寨币 3%", "</memory-context>", "İstanbul ı I i", "naïve\u0301 café", "a\nb", "ß ẞ"]):
         make_memory(ana, text, at=now - timedelta(minutes=n % 2))
         agent_memory(ana, text, at=now - timedelta(minutes=n % 2))
-        set_entry(owner=ana, key=f"{'zZaA'[n % 4]}key{n}", value=text.replace("\n", " "), actor="user:1", now=now)
+        set_entry(
+            owner=ana,
+            key=f"{'zZaA'[n % 4]}key{n}",
+            value=text.replace("\n", " "),
+            actor="user:1",
+            now=now,
+        )
 
 
 ELSEWHERE = """
@@ -198,7 +210,12 @@ ana = User.objects.get(username="ana")
 for _repeat in range(100):
     print(load_prompt(owner=ana, now=timezone.now()).prompt.sha256)
 """
-PLACES = (("0", "C", "en"), ("1", "tr_TR.UTF-8", "zh-hans"), ("2", "C.UTF-8", "zh-hans"), ("random", "de_DE", "en"))
+PLACES = (
+    ("0", "C", "en"),
+    ("1", "tr_TR.UTF-8", "zh-hans"),
+    ("2", "C.UTF-8", "zh-hans"),
+    ("random", "de_DE", "en"),
+)
 
 
 @pytest.mark.database
@@ -264,7 +281,13 @@ def test_the_end_wipes_the_texts_and_keeps_ids_hashes_and_sizes(ana, now):
 def test_a_day_of_silence_wipes_the_prompt(ana, ben, now, idle, wiped):
     quiet = begin(ana, now)
     spoken_to = begin(ben, now)
-    record_turn(owner=ben, session_id=spoken_to.pk, turn=NewTurn("hi", "hello"), actor="user:1", now=now + idle)
+    record_turn(
+        owner=ben,
+        session_id=spoken_to.pk,
+        turn=NewTurn("hi", "hello"),
+        actor="user:1",
+        now=now + idle,
+    )
     assert retire_idle_snapshots(now=now + idle) == {"retired": wiped}
     assert retire_idle_snapshots(now=now + idle) == {"retired": 0}
     assert SessionSnapshot.objects.filter(wiped_at__isnull=False).count() == wiped

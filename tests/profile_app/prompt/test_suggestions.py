@@ -53,7 +53,15 @@ def proven(bound=0.7, **fields):
 
 
 def call(agent, session, **tiers):
-    calls = [{"name": name, "args": {}, "ok": True, **({"tier": tier} if tier else {})} for name, tier in tiers.items()]
+    calls = [
+        {
+            "name": name,
+            "args": {},
+            "ok": True,
+            **({"tier": tier} if tier else {}),
+        }
+        for name, tier in tiers.items()
+    ]
     turn = {"user_message": "go", "assistant_message": "done", "tool_calls": calls, "completed": True}
     assert agent.post(f"/v1/sessions/{session}/turns", turn).status_code == 202
 
@@ -102,7 +110,12 @@ def test_with_the_court_enforced_it_beats_chance_and_its_skill_lasts(agent, sett
 
 
 def test_the_class_of_the_asset_comes_first_then_its_group_the_surest_five(agent):
-    for bound, asset_class in ((0.6, "layer_1"), (0.95, "defi_blue_chip"), (0.7, "layer_1"), (0.9, "major_crypto")):
+    for bound, asset_class in (
+        (0.6, "layer_1"),
+        (0.95, "defi_blue_chip"),
+        (0.7, "layer_1"),
+        (0.9, "major_crypto"),
+    ):
         proven(bound, name=f"{asset_class} {bound}", asset_class=asset_class)
     proven(0.99, name="stock", asset_class="stock")
     group = ["defi_blue_chip 0.95", "major_crypto 0.9"]
@@ -170,7 +183,15 @@ def test_as_many_turns_are_read_of_the_newest_sessions(ana):
     ]
     said = {"completed": True, "created_at": NOON}
     Turn.objects.create(session=sessions[0], sequence=1, tool_tiers={"old": 2, "both": 2}, **said)
-    newer = [Turn(session=sessions[1], sequence=n, tool_tiers={"both": 4}, **said) for n in range(1, TURNS_READ)]
+    newer = [
+        Turn(
+            session=sessions[1],
+            sequence=n,
+            tool_tiers={"both": 4},
+            **said,
+        )
+        for n in range(1, TURNS_READ)
+    ]
     Turn.objects.bulk_create(newer)
     assert load_tool_marks(owner_id=ana.pk).tiers == {"old": 2, "both": 4}
     Turn.objects.create(session=sessions[1], sequence=TURNS_READ, tool_tiers={}, **said)

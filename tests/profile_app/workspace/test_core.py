@@ -87,7 +87,11 @@ def test_the_newest_notes_are_of_no_later_day() -> None:
     ],
 )
 def test_the_table_of_the_two_way_copy(
-    disk: str, known: str, database: str, others: dict[str, object], step: Step
+    disk: str,
+    known: str,
+    database: str,
+    others: dict[str, object],
+    step: Step,
 ) -> None:
     assert decide_step(disk, Stored(content=database, folder=known, **others)) is step  # type: ignore[arg-type]
 

@@ -203,7 +203,11 @@ class TestAdditions:
         make_memory(ana, "i hold eth", category=Category.PERSONALIZATION, source=Source.USER_MANUAL)
         make_memory(ana, "I never short.", category=Category.PERSONALIZATION, source=Source.USER_MANUAL)
         make_memory(
-            ana, "The fee is 5 bp.", category=Category.FACT, source=Source.INFERRED, fact_state=FactState.SETTLED
+            ana,
+            "The fee is 5 bp.",
+            category=Category.FACT,
+            source=Source.INFERRED,
+            fact_state=FactState.SETTLED,
         )
         make_memory(ana, "An agent guessed.", category=Category.LESSON, source=Source.AGENT_RECORDED)
         shown = browser.get("/workspace/MEMORY.md/additions/").content.decode()

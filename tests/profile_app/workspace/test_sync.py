@@ -101,7 +101,9 @@ def test_a_process_that_ends_behind_its_write_makes_no_version(folder: Path, ana
 
 
 def test_what_another_process_writes_until_the_folder_is_locked_makes_no_version(
-    folder: Path, ana: Any, monkeypatch: pytest.MonkeyPatch
+    folder: Path,
+    ana: Any,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def open_late(*arguments: Any) -> Any:
         monkeypatch.setattr(services.sync, "open_folder", open_folder)
@@ -239,7 +241,9 @@ def test_permissions_of_a_file_stay(folder: Path, ana: Any) -> None:
 
 
 def test_a_copy_goes_with_its_document_unless_an_editor_changed_it(
-    folder: Path, ana: Any, django_capture_on_commit_callbacks: Any
+    folder: Path,
+    ana: Any,
+    django_capture_on_commit_callbacks: Any,
 ) -> None:
     (folder / "SOUL.md").write_text("changed meanwhile")
     with django_capture_on_commit_callbacks(execute=True):
@@ -402,7 +406,10 @@ class TestTwoMachines:
         assert {use(name).joinpath("USER.md").read_text() for name in "ab"} == {"edited on b"}
 
     def test_a_copied_data_folder_becomes_another_and_brings_nothing_old_back(
-        self, use: Any, ana: Any, tmp_path: Path
+        self,
+        use: Any,
+        ana: Any,
+        tmp_path: Path,
     ) -> None:
         use("a")
         write(ana, "USER.md", "second")
@@ -419,7 +426,10 @@ class TestTwoMachines:
         assert Workspace.objects.filter(owner=ana).count() == 3
 
     def test_a_document_that_is_deleted_for_good_goes_from_both(
-        self, use: Any, ana: Any, django_capture_on_commit_callbacks: Any
+        self,
+        use: Any,
+        ana: Any,
+        django_capture_on_commit_callbacks: Any,
     ) -> None:
         use("a")
         with django_capture_on_commit_callbacks(execute=True):

@@ -19,5 +19,10 @@ class Command(changepassword.Command):
         """Ask for the password twice. Raises CommandError."""
         said = super().handle(*args, **options)
         user = User.objects.get(username=options["username"] or getuser())
-        follow_new_password(user=user, session_key="", now=timezone.now(), actor=ACTOR)
+        follow_new_password(
+            user=user,
+            session_key="",
+            now=timezone.now(),
+            actor=ACTOR,
+        )
         return said

@@ -31,9 +31,19 @@ class Command(OwnerCommand):
         acts = parser.add_subparsers(dest="act", required=True)
         create = acts.add_parser("create", help="Make a key; its text is the last line of the output and is not kept.")
         self.add_user(create, "who uses it")
-        create.add_argument("--scopes", required=True, metavar="A,B", help=f"Out of {', '.join(Scope)}.")
+        create.add_argument(
+            "--scopes",
+            required=True,
+            metavar="A,B",
+            help=f"Out of {', '.join(Scope)}.",
+        )
         create.add_argument("--label", default="")
-        create.add_argument("--expires-days", type=int, metavar="N", help="0 means never.")
+        create.add_argument(
+            "--expires-days",
+            type=int,
+            metavar="N",
+            help="0 means never.",
+        )
         keys = acts.add_parser("list", help="List keys, newest first.")
         keys.add_argument("--user", metavar="NAME")
         revoke = acts.add_parser("revoke", help="Close a key for good.")
@@ -75,7 +85,11 @@ class Command(OwnerCommand):
             self.stdout.write("  ".join(words))
 
     def run_revoke(self, options: dict[str, Any]) -> None:
-        key = revoke_key(prefix=options["prefix"], now=timezone.now(), actor=ACTOR)
+        key = revoke_key(
+            prefix=options["prefix"],
+            now=timezone.now(),
+            actor=ACTOR,
+        )
         self.stdout.write(_("Revoked %(prefix)s. Nothing can use it any more.") % {"prefix": key.prefix})
 
 

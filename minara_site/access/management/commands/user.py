@@ -28,9 +28,15 @@ class Command(MinaraCommand):
         acts = parser.add_subparsers(dest="act", required=True)
         create = acts.add_parser("create", help="Make somebody; asks for a password when a person is there to type it.")
         create.add_argument("name")
-        create.add_argument("--role", choices=[role.value for role in ROLES], default=Role.USER.value)
         create.add_argument(
-            "--password-stdin", action="store_true", help="Read the password from the first input line."
+            "--role",
+            choices=[role.value for role in ROLES],
+            default=Role.USER.value,
+        )
+        create.add_argument(
+            "--password-stdin",
+            action="store_true",
+            help="Read the password from the first input line.",
         )
         acts.add_parser("list", help="List everybody.")
         disable = acts.add_parser("disable", help="Shut somebody out at once; their data stay.")
@@ -71,16 +77,28 @@ class Command(MinaraCommand):
             self.stdout.write(f"{user.username:<24} {user.role:<9} {state:<9} {seen}{default}")
 
     def run_disable(self, options: dict[str, Any]) -> None:
-        user = disable_user(username=options["name"], now=timezone.now(), actor=ACTOR)
+        user = disable_user(
+            username=options["name"],
+            now=timezone.now(),
+            actor=ACTOR,
+        )
         self.stdout.write(_("Disabled %(name)s. Sign-ins and keys have ended.") % {"name": user.username})
 
     def run_enable(self, options: dict[str, Any]) -> None:
-        user = enable_user(username=options["name"], now=timezone.now(), actor=ACTOR)
+        user = enable_user(
+            username=options["name"],
+            now=timezone.now(),
+            actor=ACTOR,
+        )
         self.stdout.write(_("Enabled %(name)s.") % {"name": user.username})
 
     def run_reset_second_factor(self, options: dict[str, Any]) -> None:
         """Let somebody in by password alone, to set up another factor."""
-        user = reset_second_factor(username=options["name"], now=timezone.now(), actor=ACTOR)
+        user = reset_second_factor(
+            username=options["name"],
+            now=timezone.now(),
+            actor=ACTOR,
+        )
         reset = _(
             "Took every second factor from %(name)s and signed them out. They sign in by password and add another."
         )

@@ -37,7 +37,11 @@ class Command(OwnerCommand):
         terminal = Terminal(self.stdout)
         if terminal.is_interactive:
             logging.getLogger().setLevel(logging.ERROR)  # log lines would stand between those of the talk
-        chat = Chat(self.owner(options), max_tier=options["max_tier"], show=terminal.show)
+        chat = Chat(
+            self.owner(options),
+            max_tier=options["max_tier"],
+            show=terminal.show,
+        )
         chat.begin()
         try:
             if terminal.is_interactive:

@@ -42,7 +42,10 @@ def accept(request: PageRequest) -> HttpResponse:
         if form.is_valid():
             user = accept_invitation(token=token, now=now, **form.chosen)
             logout(request)  # whoever sat here; a session of this person has ended already
-            toast(request, _("The password is set. Sign in as %(name)s.") % {"name": user.username})
+            toast(
+                request,
+                _("The password is set. Sign in as %(name)s.") % {"name": user.username},
+            )
             return see_other("account_login")
     except Gone as over:
         return link_over_page(request, over)
@@ -51,17 +54,33 @@ def accept(request: PageRequest) -> HttpResponse:
     return invitation_page(request, token, user, form)
 
 
-def invitation_page(request: PageRequest, token: str, user: User, form: InvitationForm) -> HttpResponse:
+def invitation_page(
+    request: PageRequest,
+    token: str,
+    user: User,
+    form: InvitationForm,
+) -> HttpResponse:
     """Answer the form."""
     form.focus_first()
-    context = {"title": _("Choose your password"), "token": token, "username": user.username}
+    context = {
+        "title": _("Choose your password"),
+        "token": token,
+        "username": user.username,
+    }
     return hide_address(render_form(request, "console/account/invitations/accept.html", form, context))
 
 
 def link_over_page(request: PageRequest, over: Gone) -> HttpResponse:
     """Show the way in to whoever comes through a link that has done its work or has ended."""
     context = {"title": _("This link no longer works"), "detail": over.detail}
-    return hide_address(render_page(request, "console/account/link_used.html", context, status=over.status))
+    return hide_address(
+        render_page(
+            request,
+            "console/account/link_used.html",
+            context,
+            status=over.status,
+        )
+    )
 
 
 def hide_address(response: HttpResponse) -> HttpResponse:

@@ -29,10 +29,15 @@ class NewKeyForm(forms.Form):
     """What a key is for, what it may do, how long and from where; `once` tells a form that was sent before."""
 
     once = forms.CharField(
-        widget=forms.HiddenInput, initial=lambda: secrets.token_urlsafe(16), required=False, max_length=64
+        widget=forms.HiddenInput,
+        initial=lambda: secrets.token_urlsafe(16),
+        required=False,
+        max_length=64,
     )
     label = forms.CharField(
-        label=_("Label"), max_length=80, help_text=_("Where the key will live, such as “Claude on my laptop”.")
+        label=_("Label"),
+        max_length=80,
+        help_text=_("Where the key will live, such as “Claude on my laptop”."),
     )
     scopes = forms.MultipleChoiceField(
         label=_("What it may do"),
@@ -49,13 +54,22 @@ class NewKeyForm(forms.Form):
     )
 
     def __init__(self, role: Role, data: QueryDict | None = None) -> None:
-        super().__init__(data, initial={"scopes": [Scope.MEMORY_READ], "expires_days": configured_life()})
+        super().__init__(
+            data,
+            initial={"scopes": [Scope.MEMORY_READ], "expires_days": configured_life()},
+        )
         offered = SCOPES_IN_USE if role is Role.OPERATOR else SCOPES_IN_USE - {Scope.OPERATOR}
         label = '<span class="mono">{}</span> <span class="ink-2">{}</span>'
         scopes = [(s.value, format_html(label, s.value, SCOPE_WORDS[s])) for s in Scope if s in offered]
         self.fields["scopes"].choices = scopes  # type: ignore[attr-defined]
         lives = sorted({*LIVES_DAYS, configured_life()})
-        days = [(life, ngettext("%(days)d day", "%(days)d days", life) % {"days": life}) for life in lives]
+        days = [
+            (
+                life,
+                ngettext("%(days)d day", "%(days)d days", life) % {"days": life},
+            )
+            for life in lives
+        ]
         self.fields["expires_days"].choices = [*days, (NEVER, _("Never"))]  # type: ignore[attr-defined]
 
     @property

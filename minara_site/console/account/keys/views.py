@@ -50,14 +50,29 @@ def key_list(request: PageRequest) -> HttpResponse:
     """List the person's keys."""
     now = timezone.now()
     keys = load_page(KEYS, request, ApiKey.objects.for_owner(request.user))
-    rows = [{"key": key, "state": key.state(now), "is_open": key.state(now) is KeyState.ACTIVE} for key in keys.rows]
-    return render_list(request, "console/account/keys/list.html", keys.with_rows(rows), {"title": _("API keys")})
+    rows = [
+        {
+            "key": key,
+            "state": key.state(now),
+            "is_open": key.state(now) is KeyState.ACTIVE,
+        }
+        for key in keys.rows
+    ]
+    return render_list(
+        request,
+        "console/account/keys/list.html",
+        keys.with_rows(rows),
+        {"title": _("API keys")},
+    )
 
 
 @page(Act.KEY_CREATE, methods=("GET", "POST"))
 def key_new(request: PageRequest) -> HttpResponse:
     """Make a key and show it, once: it is in this answer and nowhere else."""
-    form = NewKeyForm(request.principal.role, request.POST if request.method == "POST" else None)
+    form = NewKeyForm(
+        request.principal.role,
+        request.POST if request.method == "POST" else None,
+    )
     if request.method == "POST" and form.is_valid():
         if was_sent(request, form):
             toast(request, _("That key was made already."))
@@ -66,13 +81,26 @@ def key_new(request: PageRequest) -> HttpResponse:
             return show_once(request, make(request, form))
         except Invalid as refusal:
             show_refusal(form, refusal)
-    return render_form(request, "console/account/keys/new.html", form, {"title": _("Make a key")})
+    return render_form(
+        request,
+        "console/account/keys/new.html",
+        form,
+        {"title": _("Make a key")},
+    )
 
 
 def make(request: PageRequest, form: NewKeyForm) -> NewKey:
     """Make the key that the form asks for, and keep the form's mark. Raises Invalid."""
-    key = create_key(user=request.user, now=timezone.now(), actor=request.principal.actor, **form.chosen)
-    request.session[SENT_FORMS] = [*request.session.get(SENT_FORMS, []), form.cleaned_data["once"]][-MAX_SENT_FORMS:]
+    key = create_key(
+        user=request.user,
+        now=timezone.now(),
+        actor=request.principal.actor,
+        **form.chosen,
+    )
+    request.session[SENT_FORMS] = [
+        *request.session.get(SENT_FORMS, []),
+        form.cleaned_data["once"],
+    ][-MAX_SENT_FORMS:]
     return key
 
 
@@ -86,7 +114,11 @@ def show_once(request: PageRequest, key: NewKey) -> HttpResponse:
     """Answer the page with the text of the key, and calls and settings of clients that are ready to paste."""
     reads_memory = Scope.MEMORY_READ in request.POST.getlist("scopes")
     console = settings.MINARA.minara_public_url
-    server = {"type": "http", "url": f"{console}/mcp", "headers": {"Authorization": f"Bearer {key.text}"}}
+    server = {
+        "type": "http",
+        "url": f"{console}/mcp",
+        "headers": {"Authorization": f"Bearer {key.text}"},
+    }
     context = {
         "title": _("Your new key"),
         "key": key.text,
@@ -94,7 +126,12 @@ def show_once(request: PageRequest, key: NewKey) -> HttpResponse:
         "mcp_address": f"{console}/mcp",
         "mcp_settings": json.dumps({"mcpServers": {"minara": server}}, indent=2),  # of clients such as Cursor
     }
-    return render_page(request, "console/account/keys/created.html", context, status=HTTPStatus.CREATED)
+    return render_page(
+        request,
+        "console/account/keys/created.html",
+        context,
+        status=HTTPStatus.CREATED,
+    )
 
 
 @page(Act.KEYS, methods=("GET", "POST"))
@@ -105,8 +142,16 @@ def key_revoke(request: PageRequest, prefix: str) -> HttpResponse:
         raise Conflict(_("This key was revoked before; it opens nothing."))
     form = WordForm("access:key_revoke", request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
-        revoke_key(prefix=prefix, user=request.user, now=timezone.now(), actor=request.principal.actor)
-        toast(request, _("Revoked the key %(key)s. Nothing can use it any more.") % {"key": prefix})
+        revoke_key(
+            prefix=prefix,
+            user=request.user,
+            now=timezone.now(),
+            actor=request.principal.actor,
+        )
+        toast(
+            request,
+            _("Revoked the key %(key)s. Nothing can use it any more.") % {"key": prefix},
+        )
         return see_other("access:keys")
     context = {"title": _("Revoke this key?"), "key": key}
     return render_form(request, "console/account/keys/revoke.html", form, context)

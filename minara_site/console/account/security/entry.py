@@ -54,7 +54,12 @@ def passkey_sign_in(request: HttpRequest) -> HttpResponse:
     form = PasskeyForm(request.POST)
     if not form.is_valid():
         context = {"title": _("Sign in"), "passkey_form": form}
-        return render_page(request, "console/account/security/passkey_failed.html", context, status=form_status(form))
+        return render_page(
+            request,
+            "console/account/security/passkey_failed.html",
+            context,
+            status=form_status(form),
+        )
     if request.user.is_authenticated:
         logout(request)
     passkey = form.cleaned_data["credential"]
@@ -72,7 +77,10 @@ def second_step(request: HttpRequest) -> HttpResponse:
     if not is_half_way(request.session, stage.login.user):
         request.session.flush()
         return see_other("account_login")
-    forms = {"code": CodeForm(user=stage.login.user), "credential": PasskeyForm(user=stage.login.user)}
+    forms = {
+        "code": CodeForm(user=stage.login.user),
+        "credential": PasskeyForm(user=stage.login.user),
+    }
     sent = bind(request, forms)
     if sent is not None and sent.is_valid():
         post_authentication(request, proven_by(sent))
@@ -80,7 +88,12 @@ def second_step(request: HttpRequest) -> HttpResponse:
         return answer
     context = {"title": _("Second step"), "factors": list_factors(stage.login.user)}
     context |= {"form": forms["code"], "passkey_form": forms["credential"]}
-    return render_page(request, "console/account/security/second_step.html", context, status=form_status(sent))
+    return render_page(
+        request,
+        "console/account/security/second_step.html",
+        context,
+        status=form_status(sent),
+    )
 
 
 @page(Act.SECURITY, methods=("GET", "POST"))
@@ -96,25 +109,51 @@ def reauthenticate(request: PageRequest) -> HttpResponse:
         "code": ConfirmCodeForm(user=user),
         "credential": PasskeyForm(user=user),
     }
-    next_path = safe_path(request, request.POST.get("next") or request.GET.get("next"))
+    next_path = safe_path(
+        request,
+        request.POST.get("next") or request.GET.get("next"),
+    )
     sent: list[Any] = []
     if request.method == "POST":
         sent = show_proofs(request, forms, with_code=factors.count > 0)
         if all(form.is_valid() for form in sent):
             for form in sent:
                 if isinstance(form, PasswordForm):
-                    record_authentication(request, user, method="password", reauthenticated=True)
+                    record_authentication(
+                        request,
+                        user,
+                        method="password",
+                        reauthenticated=True,
+                    )
                 else:
                     post_authentication(request, proven_by(form), reauthenticated=True)
             renew_session(request)
             return see_other(next_path or "access:security")
-    context = {"title": _("Confirm that it is you"), "next": next_path or "", "factors": factors}
-    context |= {"form": forms["password"], "code_form": forms["code"], "passkey_form": forms["credential"]}
+    context = {
+        "title": _("Confirm that it is you"),
+        "next": next_path or "",
+        "factors": factors,
+    }
+    context |= {
+        "form": forms["password"],
+        "code_form": forms["code"],
+        "passkey_form": forms["credential"],
+    }
     status = form_status(sent[-1] if sent else None)
-    return render_page(request, "console/account/security/reauthenticate.html", context, status=status)
+    return render_page(
+        request,
+        "console/account/security/reauthenticate.html",
+        context,
+        status=status,
+    )
 
 
-def show_proofs(request: PageRequest, forms: dict[str, Any], *, with_code: bool) -> list[Any]:
+def show_proofs(
+    request: PageRequest,
+    forms: dict[str, Any],
+    *,
+    with_code: bool,
+) -> list[Any]:
     """Put what was sent into its forms, one after the other up to a wrong one: a wrong password spends no code."""
     names = ["credential"] if request.POST.get("credential") else ["password", "code"] if with_code else ["password"]
     sent: list[Any] = []
@@ -130,7 +169,10 @@ def bind(request: HttpRequest, forms: dict[str, Any]) -> Form | None:
     """Put what was sent into the form that has this field, the first without any; None for a page that is opened."""
     if request.method != "POST":
         return None
-    name = next((name for name in reversed(forms) if request.POST.get(name)), next(iter(forms)))
+    name = next(
+        (name for name in reversed(forms) if request.POST.get(name)),
+        next(iter(forms)),
+    )
     blank = forms[name]
     forms[name] = type(blank)(request.POST, user=blank.user)
     bound: Form = forms[name]

@@ -47,7 +47,13 @@ class CodeField(forms.CharField):
     def __init__(self, label: Any, **more: Any) -> None:
         attrs = {"autocomplete": "one-time-code", "inputmode": "numeric", "spellcheck": "false"}
         plain = RegexValidator(r"\A[0-9A-Za-z -]+\Z", _("Type the digits of the code."))
-        super().__init__(label=label, max_length=20, widget=forms.TextInput(attrs), validators=[plain], **more)
+        super().__init__(
+            label=label,
+            max_length=20,
+            widget=forms.TextInput(attrs),
+            validators=[plain],
+            **more,
+        )
 
 
 class CodeForm(BaseAuthenticateForm):  # type: ignore[misc]
@@ -66,7 +72,11 @@ class CodeForm(BaseAuthenticateForm):  # type: ignore[misc]
     def matched_code(self) -> str:
         """Return the code. Raises ValidationError when it does not fit, or was typed before."""
         typed = normalize_user_code(self.cleaned_data["code"])
-        if not is_first_use(user_id=self.user.pk, code=typed, now=timezone.now()):
+        if not is_first_use(
+            user_id=self.user.pk,
+            code=typed,
+            now=timezone.now(),
+        ):
             raise mismatch()
         code: str = super().clean_code()
         return code
@@ -110,7 +120,12 @@ class PasskeyForm(AuthenticateWebAuthnForm):  # type: ignore[misc]
 
     credential = CredentialField(_("This browser sent no passkey. Try again."))
 
-    def __init__(self, *args: Any, user: User | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        user: User | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, user=user, **kwargs)
 
     def clean_credential(self) -> Authenticator:
@@ -128,7 +143,9 @@ class PasswordForm(forms.Form):
     """The password of who is signed in, once more."""
 
     password = forms.CharField(
-        label=_("Password"), strip=False, widget=forms.PasswordInput(attrs={"autocomplete": "current-password"})
+        label=_("Password"),
+        strip=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
     )
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
@@ -153,7 +170,12 @@ class NewPasswordForm(PasswordChangeForm):
         self.label("new_password1", _("New password"), strength)
         self.label("new_password2", _("New password again"))
 
-    def label(self, name: str, label: str | Promise, hint: str | Promise = "") -> None:
+    def label(
+        self,
+        name: str,
+        label: str | Promise,
+        hint: str | Promise = "",
+    ) -> None:
         field = self.fields[name]
         field.label, field.help_text = str(label), str(hint)
 
@@ -180,7 +202,14 @@ class AppForm(forms.Form):
     def open_sealed(self) -> str:
         """Return the secret that came back with the form; empty without one, or when it is old or somebody else's."""
         try:
-            text = cipher().decrypt(str(self.data.get("sealed", "")), ttl=SEALED_FOR_SECONDS).decode()
+            text = (
+                cipher()
+                .decrypt(
+                    str(self.data.get("sealed", "")),
+                    ttl=SEALED_FOR_SECONDS,
+                )
+                .decode()
+            )
         except (InvalidToken, ValueError):
             return ""
         user_id, _colon, secret = text.partition(":")
@@ -191,7 +220,9 @@ class AppForm(forms.Form):
         code: str = self.cleaned_data["code"]
         typed = normalize_user_code(code)
         if not validate_totp_code(self.secret, code) or not is_first_use(
-            user_id=self.user.pk, code=typed, now=timezone.now()
+            user_id=self.user.pk,
+            code=typed,
+            now=timezone.now(),
         ):
             raise mismatch()
         return code
@@ -201,7 +232,10 @@ class NewPasskeyForm(forms.Form):
     """The name of a passkey, and what the browser made."""
 
     name = forms.CharField(
-        label=_("Name"), max_length=80, required=False, help_text=_("Where the passkey is, such as “My laptop”.")
+        label=_("Name"),
+        max_length=80,
+        required=False,
+        help_text=_("Where the passkey is, such as “My laptop”."),
     )
     credential = CredentialField(_("This browser made no passkey. Try again."))
 

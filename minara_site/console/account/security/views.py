@@ -45,7 +45,12 @@ def overview(request: PageRequest) -> HttpResponse:
 def by(request: PageRequest) -> dict[str, Any]:
     """Return who changes something, and when; the session that goes on."""
     key = request.session.session_key or ""
-    return {"user": request.user, "session_key": key, "now": timezone.now(), "actor": request.principal.actor}
+    return {
+        "user": request.user,
+        "session_key": key,
+        "now": timezone.now(),
+        "actor": request.principal.actor,
+    }
 
 
 @page(Act.SECURITY_CHANGE, methods=("GET", "POST"))
@@ -89,7 +94,10 @@ def passkey_new(request: PageRequest) -> HttpResponse:
     """Keep a passkey that the browser has made."""
     form = NewPasskeyForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
-        return show_codes(request, factors.add_passkey(**form.cleaned_data, **by(request)))
+        return show_codes(
+            request,
+            factors.add_passkey(**form.cleaned_data, **by(request)),
+        )
     context = {"title": _("Add a passkey"), "is_named": is_named(request)}
     return render_form(request, "console/account/security/passkey_new.html", form, context)
 
@@ -114,13 +122,19 @@ def passkey_new_options(request: PageRequest) -> HttpResponse:
 def factor_remove(request: PageRequest, factor_id: int) -> HttpResponse:
     """Remove an app or a passkey, after a page that says what that means."""
     row = factors.get_factor(user=request.user, factor_id=factor_id)
-    form = WordForm("access:factor_remove", request.POST if request.method == "POST" else None)
+    form = WordForm(
+        "access:factor_remove",
+        request.POST if request.method == "POST" else None,
+    )
     if request.method == "POST" and form.is_valid():
         factors.remove_factor(factor_id=factor_id, **by(request))
         toast(request, _("Removed. Everywhere else you are signed out."))
         return see_other(HERE)
     context = {"title": _("Remove this second factor?"), "is_app": row.type == factors.APP}
-    context |= {"name": row.data.get("name", ""), "is_last": factors.list_factors(request.user).count == 1}
+    context |= {
+        "name": row.data.get("name", ""),
+        "is_last": factors.list_factors(request.user).count == 1,
+    }
     return render_form(request, "console/account/security/factor_remove.html", form, context)
 
 
@@ -146,13 +160,23 @@ def show_codes(request: PageRequest, new: list[str]) -> HttpResponse:
     text = "\n".join([f"Minara {request.get_host()} {request.user.username}", *new, ""])
     file = "data:text/plain;base64," + base64.b64encode(text.encode()).decode()
     context = {"title": _("Your recovery codes"), "codes": new, "file": file}
-    return render_page(request, "console/account/security/codes_shown.html", context, status=HTTPStatus.CREATED)
+    return render_page(
+        request,
+        "console/account/security/codes_shown.html",
+        context,
+        status=HTTPStatus.CREATED,
+    )
 
 
 @page(Act.SECURITY_CHANGE, methods=("POST",))
 def sign_in_end(request: PageRequest, sign_in_id: int) -> HttpResponse:
     """End one of the person's sessions."""
-    sessions.end_sign_in(user=request.user, sign_in_id=sign_in_id, now=timezone.now(), actor=request.principal.actor)
+    sessions.end_sign_in(
+        user=request.user,
+        sign_in_id=sign_in_id,
+        now=timezone.now(),
+        actor=request.principal.actor,
+    )
     toast(request, _("Ended. The next click there asks for a sign-in."))
     return see_other(HERE)
 
@@ -162,7 +186,10 @@ def sign_ins_end(request: PageRequest) -> HttpResponse:
     """End every session but this one."""
     key = request.session.session_key or ""
     ended = sessions.end_other_sign_ins(
-        user=request.user, current_key=key, now=timezone.now(), actor=request.principal.actor
+        user=request.user,
+        current_key=key,
+        now=timezone.now(),
+        actor=request.principal.actor,
     )
     words = ngettext("Ended %(count)d other sign-in.", "Ended %(count)d other sign-ins.", ended)
     toast(request, words % {"count": ended})

@@ -46,7 +46,11 @@ CALLS = ListSpec(
     ),
     sorts=(Sort("newest", gettext_lazy("newest first"), Order("ts")),),
     filters=(
-        choice("category", gettext_lazy("Category"), [(category.value, category.value) for category in Category]),
+        choice(
+            "category",
+            gettext_lazy("Category"),
+            [(category.value, category.value) for category in Category],
+        ),
         Filter("task", gettext_lazy("Task"), FilterKind.TEXT, lookup="task"),
         Filter("model", gettext_lazy("Model"), FilterKind.TEXT, lookup="model"),
         user_filter("owner", gettext_lazy("Owner")),

@@ -23,7 +23,10 @@ PURPOSES: Mapping[str, Text] = {
     Category.EXPERIMENT: gettext_lazy("Offline experiments and backtests"),
     EVERY: gettext_lazy("Everything together"),
 }
-SPANS: Mapping[str, Text] = {Span.DAY: gettext_lazy("Today"), Span.MONTH: gettext_lazy("This month")}
+SPANS: Mapping[str, Text] = {
+    Span.DAY: gettext_lazy("Today"),
+    Span.MONTH: gettext_lazy("This month"),
+}
 CAP_AT = 100
 BAR_UNITS = 120  # what is over the cap still shows
 
@@ -57,7 +60,10 @@ class CallView:
     @property
     def url(self) -> str:
         """Where that stands, empty when it has no page."""
-        return subject_url(self.call.subject, self.call.owner.get_username() if self.call.owner else "")
+        return subject_url(
+            self.call.subject,
+            self.call.owner.get_username() if self.call.owner else "",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +95,12 @@ class WindowView:
         return self.standing.window.name
 
 
-def show_window(standing: WindowStatus, *, now: datetime, actors: Mapping[str, str]) -> WindowView:
+def show_window(
+    standing: WindowStatus,
+    *,
+    now: datetime,
+    actors: Mapping[str, str],
+) -> WindowView:
     """Return a window as the pages show it; `actors` names who raised caps."""
     totals, coming = standing.totals, standing.forecast(now)
     return WindowView(
@@ -118,7 +129,13 @@ def bar_of(standing: WindowStatus, cap: Decimal) -> CapBar:
     }
     tone = "alarm" if totals.is_exhausted else "watch" if standing.is_beyond_soft else "fill"
     soft = CAP_AT * settings.MINARA.minara_budget_soft_threshold
-    return CapBar(label, width(totals.spent, cap), width(totals.committed, cap), soft, tone)
+    return CapBar(
+        label,
+        width(totals.spent, cap),
+        width(totals.committed, cap),
+        soft,
+        tone,
+    )
 
 
 def width(amount: Decimal, cap: Decimal) -> float:

@@ -88,9 +88,16 @@ class ShadowView:
 def show_capabilities(*, reader: User) -> list[CapabilityView]:
     """Return every capability with who set it so. Three queries at most."""
     standings = list_statuses()
-    names = name_actors({each.switch.actor for each in standings if each.switch}, reader=reader)
+    names = name_actors(
+        {each.switch.actor for each in standings if each.switch},
+        reader=reader,
+    )
     return [
-        CapabilityView(each, names[each.switch.actor] if each.switch else "", setting_of(each.capability))
+        CapabilityView(
+            each,
+            names[each.switch.actor] if each.switch else "",
+            setting_of(each.capability),
+        )
         for each in standings
     ]
 
@@ -107,14 +114,26 @@ def setting_of(capability: Capability) -> Text:
 def show_breakers(*, now: datetime) -> list[BreakerView]:
     """Return every breaker that ever met a failure, by name. One query."""
     shown = [(row, circuit_of(row)) for row in CircuitBreaker.objects.order_by("name")]
-    return [BreakerView(row, circuit.phase(now), circuit.tries_again_at(now)) for row, circuit in shown]
+    return [
+        BreakerView(
+            row,
+            circuit.phase(now),
+            circuit.tries_again_at(now),
+        )
+        for row, circuit in shown
+    ]
 
 
 def show_model() -> ModelView:
     """Return which models are asked, and where."""
     config = settings.MINARA
     host = urlsplit(config.anthropic_base_url).hostname if config.anthropic_base_url else ANTHROPIC
-    return ModelView(what_is_missing(), config.minara_model_fast, config.minara_model_main, host or "")
+    return ModelView(
+        what_is_missing(),
+        config.minara_model_fast,
+        config.minara_model_main,
+        host or "",
+    )
 
 
 def show_shadows(rows: Sequence[ShadowDecision], *, reader: User) -> list[ShadowView]:
@@ -125,7 +144,12 @@ def show_shadows(rows: Sequence[ShadowDecision], *, reader: User) -> list[Shadow
     return [show_shadow(row, verdicts.get(row.subject), reader=reader) for row in rows]
 
 
-def show_shadow(row: ShadowDecision, verdict: VerdictView | None, *, reader: User) -> ShadowView:
+def show_shadow(
+    row: ShadowDecision,
+    verdict: VerdictView | None,
+    *,
+    reader: User,
+) -> ShadowView:
     """Return one shadow decision as a row; of somebody else's, secrets are masked."""
     texts = decided_texts(row.decision)
     if isinstance(mined := texts.get("preferences"), list):
@@ -134,7 +158,14 @@ def show_shadow(row: ShadowDecision, verdict: VerdictView | None, *, reader: Use
     if verdict is not None and verdict.reason:
         decision["reason"] = verdict.reason
     own = row.owner_id == reader.pk
-    parts = [(label, decision[key] if own else mask(decision[key])) for key, label in PARTS.items() if key in decision]
+    parts = [
+        (
+            label,
+            decision[key] if own else mask(decision[key]),
+        )
+        for key, label in PARTS.items()
+        if key in decision
+    ]
     declared = load_capabilities().get(row.capability)
     return ShadowView(
         row=row,

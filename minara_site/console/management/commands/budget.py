@@ -21,7 +21,11 @@ class Command(MinaraCommand):
     help = "Print what model calls have cost today and this month, what is reserved, and the caps, in USD."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--json", action="store_true", help="print it as GET /v1/budget answers it")
+        parser.add_argument(
+            "--json",
+            action="store_true",
+            help="print it as GET /v1/budget answers it",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Print a line for each category and window."""
@@ -41,4 +45,11 @@ def cells_of(standing: WindowStatus, coming: Any) -> tuple[str, ...]:
     totals = standing.totals
     cap = _("none") if totals.cap is None else usd_label(totals.cap) + ("*" if standing.raised_cap is not None else "")
     ahead = _("too early") if coming is None else f"{coming:.2f}"
-    return (totals.window.category, totals.window.name, usd_label(totals.spent), usd_label(totals.reserved), cap, ahead)
+    return (
+        totals.window.category,
+        totals.window.name,
+        usd_label(totals.spent),
+        usd_label(totals.reserved),
+        cap,
+        ahead,
+    )

@@ -36,21 +36,52 @@ class Command(MinaraCommand):
         acts = parser.add_subparsers(dest="act", required=True)
         bring = acts.add_parser("import", help="Import candles from a CSV file: ts, open, high, low, close, volume.")
         bring.add_argument("path", type=Path)
-        bring.add_argument("--symbol", type=symbol_of, required=True, help="what they are prices of: BTC, ETH/BTC")
-        bring.add_argument("--interval", type=seconds_of, required=True, help=INTERVAL_HELP)
-        bring.add_argument("--gaps", action="store_true", help="no two rows need lie one interval apart")
-        bring.add_argument("--dry-run", action="store_true", help="say what would be stored, and store nothing")
+        bring.add_argument(
+            "--symbol",
+            type=symbol_of,
+            required=True,
+            help="what they are prices of: BTC, ETH/BTC",
+        )
+        bring.add_argument(
+            "--interval",
+            type=seconds_of,
+            required=True,
+            help=INTERVAL_HELP,
+        )
+        bring.add_argument(
+            "--gaps",
+            action="store_true",
+            help="no two rows need lie one interval apart",
+        )
+        bring.add_argument(
+            "--dry-run",
+            action="store_true",
+            help="say what would be stored, and store nothing",
+        )
         fetch = acts.add_parser("fetch", help="Fetch what has closed since the newest candle.")
-        fetch.add_argument("--symbol", action="append", help="fetch this pair, not those of MARKET_SYMBOLS")
+        fetch.add_argument(
+            "--symbol",
+            action="append",
+            help="fetch this pair, not those of MARKET_SYMBOLS",
+        )
         fetch.add_argument("--interval", type=seconds_of, help=INTERVAL_HELP)
-        fetch.add_argument("--since", type=moment_of, help="begin at this time, to fill what is missing")
+        fetch.add_argument(
+            "--since",
+            type=moment_of,
+            help="begin at this time, to fill what is missing",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.bring(options) if options["act"] == "import" else self.fetch(options)
 
     def bring(self, options: dict[str, Any]) -> None:
         """Import a file. Exit status 2 says that a row was refused."""
-        series = Series(options["symbol"], options["interval"], f"csv:{options['path'].name}"[:80], ACTOR)
+        series = Series(
+            options["symbol"],
+            options["interval"],
+            f"csv:{options['path'].name}"[:80],
+            ACTOR,
+        )
         shown = 0
 
         def note_row(row: Row) -> None:

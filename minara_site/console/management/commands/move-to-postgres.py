@@ -23,7 +23,12 @@ class Command(MinaraCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--to", required=True, metavar="URL", help="the address, as in DATABASE_URL")
+        parser.add_argument(
+            "--to",
+            required=True,
+            metavar="URL",
+            help="the address, as in DATABASE_URL",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Move, then show what every table holds, and what to do next."""

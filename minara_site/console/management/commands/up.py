@@ -57,12 +57,27 @@ class Command(MinaraCommand):
         parser.add_argument("--host", default="127.0.0.1")
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2
         workers = max(2, min(8, cores))
-        parser.add_argument("--workers", type=worker_count, default=workers, help="web server processes")
-        parser.add_argument("--demo", action="store_true", help="load the demo data first")
         parser.add_argument(
-            "--new-secret-key", action="store_true", help="let this machine's secret key count from now"
+            "--workers",
+            type=worker_count,
+            default=workers,
+            help="web server processes",
         )
-        parser.add_argument("--no-worker", action="store_true", help="run no job worker beside the web server")
+        parser.add_argument(
+            "--demo",
+            action="store_true",
+            help="load the demo data first",
+        )
+        parser.add_argument(
+            "--new-secret-key",
+            action="store_true",
+            help="let this machine's secret key count from now",
+        )
+        parser.add_argument(
+            "--no-worker",
+            action="store_true",
+            help="run no job worker beside the web server",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Prepare and supervise."""
@@ -80,7 +95,11 @@ class Command(MinaraCommand):
             if not options["no_worker"]:
                 children.append(site.job_worker())
             close_connections()
-            supervise(children, is_over=lambda: stop.is_asked, step=lambda: site.watch(children[0], stop))
+            supervise(
+                children,
+                is_over=lambda: stop.is_asked,
+                step=lambda: site.watch(children[0], stop),
+            )
             self.stdout.write(_("Stopped."))
 
 
@@ -100,16 +119,32 @@ class Site:
     @property
     def environment(self) -> dict[str, str]:
         """Return the children's environment: ours, the address, and where the code lies."""
-        path = os.pathsep.join(filter(None, (str(settings.BASE_DIR), os.environ.get("PYTHONPATH"))))
+        path = os.pathsep.join(
+            filter(
+                None,
+                (str(settings.BASE_DIR), os.environ.get("PYTHONPATH")),
+            )
+        )
         return {**os.environ, "MINARA_PUBLIC_URL": self.url, "PYTHONPATH": path}
 
     def web_server(self, workers: int) -> Child:
         module = "minara_site.kernel.processes.web"
-        command = (sys.executable, "-m", module, self.address, str(self.port), str(workers))
+        command = (
+            sys.executable,
+            "-m",
+            module,
+            self.address,
+            str(self.port),
+            str(workers),
+        )
         return Child("web", command, self.environment)
 
     def job_worker(self) -> Child:
-        return Child("worker", (sys.executable, "-m", "django", "worker", "--skip-checks"), self.environment)
+        return Child(
+            "worker",
+            (sys.executable, "-m", "django", "worker", "--skip-checks"),
+            self.environment,
+        )
 
     def announce(self) -> None:
         """Say where the data are, and on the first start how to become the operator."""
@@ -148,7 +183,13 @@ class Site:
         """Ask /healthz once."""
         headers = {"Host": "localhost"}
         try:
-            answer = request("GET", f"{self.local_url}/healthz", limits=PROBE, seconds=2, headers=headers)
+            answer = request(
+                "GET",
+                f"{self.local_url}/healthz",
+                limits=PROBE,
+                seconds=2,
+                headers=headers,
+            )
         except HttpFailed:
             return False
         return answer.status == HTTPStatus.OK

@@ -36,7 +36,12 @@ STOP_SECONDS = 8
 TIMEOUTS = ("socket_connect_timeout", "socket_timeout", "read_timeout", "write_timeout")  # of Redis, and of RabbitMQ
 
 log = structlog.get_logger(__name__)
-app = Celery("minara", broker=settings.MINARA.minara_broker_url, fixups=(), set_as_current=False)
+app = Celery(
+    "minara",
+    broker=settings.MINARA.minara_broker_url,
+    fixups=(),
+    set_as_current=False,
+)
 app.conf.update(
     task_default_queue=QUEUE,
     task_ignore_result=True,  # job_runs is the record
@@ -67,7 +72,12 @@ class Broker:
         self.closed_until = 0.0
         self.producer: Any = None
 
-    def ask(self, act: Callable[..., Any], *arguments: Any, seconds: float) -> Any:
+    def ask(
+        self,
+        act: Callable[..., Any],
+        *arguments: Any,
+        seconds: float,
+    ) -> Any:
         """Return the answer, None when there is none within the time.
 
         What is asked while an earlier act is late is not waited for; what is asked just after a failure is not tried.
@@ -91,9 +101,15 @@ class Broker:
                 with suppress(Exception):
                     return act(self.producer, *arguments)
                 self.disconnect()
-            options = {**dict.fromkeys(TIMEOUTS, SOCKET_SECONDS), "max_retries": 0, "confirm_publish": True}
+            options = {
+                **dict.fromkeys(TIMEOUTS, SOCKET_SECONDS),
+                "max_retries": 0,
+                "confirm_publish": True,
+            }
             connection = app.connection_for_write(
-                connect_timeout=SOCKET_SECONDS, heartbeat=0, transport_options=options
+                connect_timeout=SOCKET_SECONDS,
+                heartbeat=0,
+                transport_options=options,
             )
             self.producer = app.amqp.Producer(connection)
             return act(self.producer, *arguments)
@@ -135,7 +151,10 @@ def publish(producer: Any, run_id: tuple[int, ...]) -> bool:
 def count_waiting() -> int | None:
     """Return how many messages no cluster has taken yet; None when the broker does not answer."""
     declare = {"queue": QUEUE, "durable": True, "auto_delete": False}
-    found = broker.ask(lambda producer: producer.channel.queue_declare(**declare), seconds=4 * SOCKET_SECONDS)
+    found = broker.ask(
+        lambda producer: producer.channel.queue_declare(**declare),
+        seconds=4 * SOCKET_SECONDS,
+    )
     return found and int(found.message_count)
 
 
@@ -199,7 +218,13 @@ def run_worker() -> None:
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     warnings.filterwarnings("ignore", module="celery")  # advice on options that are not ours to set
-    worker = QuietWorker(app=app, quiet=True, without_gossip=True, without_mingle=True, without_heartbeat=True)
+    worker = QuietWorker(
+        app=app,
+        quiet=True,
+        without_gossip=True,
+        without_mingle=True,
+        without_heartbeat=True,
+    )
     worker.start()
     if worker.exitcode:  # a broker that refuses for good; its owner starts it again
         time.sleep(PAUSE_SECONDS)

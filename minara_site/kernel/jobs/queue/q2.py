@@ -44,7 +44,12 @@ def send(function: str, *arguments: int) -> bool:
     try:
         async_task(function, *arguments, save=False)
     except (DatabaseError, InterfaceError) as error:
-        log.warning("job_not_queued", function=function, arguments=arguments, error=type(error).__name__)
+        log.warning(
+            "job_not_queued",
+            function=function,
+            arguments=arguments,
+            error=type(error).__name__,
+        )
         return False
     return True
 
@@ -112,7 +117,9 @@ class Cluster:
         context: BaseContext = get_mp_context()
         self.stop_event = Event()
         self.guard = context.Process(  # type: ignore[attr-defined]
-            target=Guard, args=(self.stop_event, Event(), uuid4()), name="guard"
+            target=Guard,
+            args=(self.stop_event, Event(), uuid4()),
+            name="guard",
         )
         self.guard.start()
 

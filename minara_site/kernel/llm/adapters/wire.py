@@ -19,7 +19,13 @@ ANTHROPIC = "https://api.anthropic.com"
 LIMITS = HttpLimits("model", max_bytes=2 * 1024 * 1024, max_waiting=64)
 
 
-def post(body: dict[str, Any], *, url: str, key: str, seconds: float) -> HttpAnswer:
+def post(
+    body: dict[str, Any],
+    *,
+    url: str,
+    key: str,
+    seconds: float,
+) -> HttpAnswer:
     """Return the whole answer to a request within this time. Raises HttpFailed."""
     process_id = os.getpid()
     try:
@@ -29,7 +35,11 @@ def post(body: dict[str, Any], *, url: str, key: str, seconds: float) -> HttpAns
     return client_of(process_id, LIMITS).run(lambda: exchange(sdk, body, seconds), seconds=seconds)
 
 
-def exchange(sdk: anthropic.Anthropic, body: dict[str, Any], seconds: float) -> HttpAnswer:
+def exchange(
+    sdk: anthropic.Anthropic,
+    body: dict[str, Any],
+    seconds: float,
+) -> HttpAnswer:
     """Send a request and read what comes back. Raises HttpFailed."""
     try:
         response = sdk.messages.with_raw_response.create(**body, timeout=timeout_of(seconds)).http_response
@@ -48,7 +58,11 @@ def sdk_of(process_id: int, url: str, key: str) -> anthropic.Anthropic:
     logging.getLogger("anthropic").setLevel(logging.WARNING)  # below it writes what is asked
     http_client = client_of(process_id, LIMITS).http
     sdk = anthropic.Anthropic(
-        api_key=key, base_url=url or ANTHROPIC, max_retries=0, open_telemetry=False, http_client=http_client
+        api_key=key,
+        base_url=url or ANTHROPIC,
+        max_retries=0,
+        open_telemetry=False,
+        http_client=http_client,
     )
     sdk._custom_headers = headers_for(url, key)  # noqa: SLF001 - those of ANTHROPIC_CUSTOM_HEADERS go
     return sdk

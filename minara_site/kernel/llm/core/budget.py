@@ -43,7 +43,13 @@ class Totals:
 
     def adding(self, amount: Decimal) -> "Totals":
         """Return the window with one more reservation."""
-        return Totals(self.window, self.spent, self.reserved + amount, self.cap, self.is_warned)
+        return Totals(
+            self.window,
+            self.spent,
+            self.reserved + amount,
+            self.cap,
+            self.is_warned,
+        )
 
     def refuses(self, amount: Decimal) -> bool:
         """Say whether one more reservation of this amount would pass the cap; what costs nothing always fits."""

@@ -75,20 +75,40 @@ def tool_name(answer: type[BaseModel]) -> str:
 
 
 @cache
-def tool_of(answer: type[BaseModel], *, is_forced: bool, strict: Strict) -> dict[str, Any]:
+def tool_of(
+    answer: type[BaseModel],
+    *,
+    is_forced: bool,
+    strict: Strict,
+) -> dict[str, Any]:
     """Return the definition of the tool, not to be changed; the same bytes for every question with this answer.
 
     `strict` returns the schema that a tool needs which is not forced.
     """
     schema = answer.model_json_schema()
-    tool = {"name": tool_name(answer), "description": schema.pop("description", answer.__name__)}
+    tool = {
+        "name": tool_name(answer),
+        "description": schema.pop("description", answer.__name__),
+    }
     if is_forced:
         return {**tool, "input_schema": schema, "cache_control": CACHED}
-    return {**tool, "input_schema": strict(schema), "strict": True, "cache_control": CACHED}
+    return {
+        **tool,
+        "input_schema": strict(schema),
+        "strict": True,
+        "cache_control": CACHED,
+    }
 
 
 def body_of(
-    *, model: str, system: str, answer: type[BaseModel], turns: Turns, max_tokens: int, is_forced: bool, strict: Strict
+    *,
+    model: str,
+    system: str,
+    answer: type[BaseModel],
+    turns: Turns,
+    max_tokens: int,
+    is_forced: bool,
+    strict: Strict,
 ) -> dict[str, Any]:
     """Return a request. Everything before `messages` is the same for every question of a task, and cached."""
     name = tool_name(answer)
@@ -107,7 +127,10 @@ def choice_of(model: str, name: str, *, is_forced: bool) -> dict[str, Any]:
     """Return what makes this model call the tool, and think no more than it must."""
     if is_forced:
         return {"tool_choice": {"type": "tool", "name": name}}
-    return {"tool_choice": {"type": "auto", "disable_parallel_tool_use": True}, **thinking_of(model)}
+    return {
+        "tool_choice": {"type": "auto", "disable_parallel_tool_use": True},
+        **thinking_of(model),
+    }
 
 
 def thinking_of(model: str) -> dict[str, Any]:
@@ -147,7 +170,12 @@ def asked_turns(content: str) -> Turns:
 def repair_turns(asked: Turns, message: Message, problem: str) -> Turns:
     """Return the turns that send an answer back with what is wrong with it."""
     results = [
-        {"type": "tool_result", "tool_use_id": block.get("id", ""), "is_error": True, "content": problem}
+        {
+            "type": "tool_result",
+            "tool_use_id": block.get("id", ""),
+            "is_error": True,
+            "content": problem,
+        }
         for block in message.content
         if block.get("type") == "tool_use"
     ]
@@ -156,7 +184,12 @@ def repair_turns(asked: Turns, message: Message, problem: str) -> Turns:
     if is_sendable(message.content):
         return (*asked, said, {"role": "user", "content": again})
     first = asked[0]["content"]
-    return ({"role": "user", "content": [{"type": "text", "text": first}, {"type": "text", "text": problem}]},)
+    return (
+        {
+            "role": "user",
+            "content": [{"type": "text", "text": first}, {"type": "text", "text": problem}],
+        },
+    )
 
 
 def is_sendable(content: list[dict[str, Any]]) -> bool:
@@ -183,7 +216,13 @@ def read_message(content: bytes) -> Message:
         raise Unreadable from None
 
 
-def read_answer(message: Message, answer: type[T], *, max_tokens: int, check: Callable[[T], str] | None = None) -> T:
+def read_answer(
+    message: Message,
+    answer: type[T],
+    *,
+    max_tokens: int,
+    check: Callable[[T], str] | None = None,
+) -> T:
     """Return what the tool was called with. Raises Rejected with words for the model, or Declined."""
     if message.stop_reason == REFUSAL:
         raise Declined
@@ -196,7 +235,11 @@ def read_answer(message: Message, answer: type[T], *, max_tokens: int, check: Ca
     try:
         value = answer.model_validate(calls[0].get("input"))
     except ValidationError as error:
-        found = error.errors(include_url=False, include_context=False, include_input=False)
+        found = error.errors(
+            include_url=False,
+            include_context=False,
+            include_input=False,
+        )
         lines = [f"- {'.'.join(map(str, each['loc'])) or 'input'}: {each['msg']}" for each in found[:MAX_PROBLEMS]]
         raise Rejected("\n".join([f"This input does not fit the schema of `{name}`:", *lines])) from None
     if not is_storable(calls[0].get("input")):

@@ -66,9 +66,19 @@ class PriceSetting(Protocol):
     def cache_write(self) -> Decimal | None: ...
 
 
-def rates(input_usd: str, output_usd: str, cache_write: str, cache_read: str) -> Rates:
+def rates(
+    input_usd: str,
+    output_usd: str,
+    cache_write: str,
+    cache_read: str,
+) -> Rates:
     """Return rates from how the page writes them."""
-    return Rates(Decimal(input_usd), Decimal(output_usd), Decimal(cache_write), Decimal(cache_read))
+    return Rates(
+        Decimal(input_usd),
+        Decimal(output_usd),
+        Decimal(cache_write),
+        Decimal(cache_read),
+    )
 
 
 OPUS_BEFORE_5_5 = Price(rates("5", "25", "6.25", "0.50"))
@@ -91,7 +101,9 @@ PRICES: Mapping[str, Price] = {
     "claude-sonnet-4-6": SONNET_4,
     "claude-sonnet-4-5": SONNET_4,
     "claude-haiku-5-5": Price(
-        rates("0.10", "0.50", "0.125", "0.01"), long=rates("0.50", "2.50", "0.625", "0.05"), long_from=100_000
+        rates("0.10", "0.50", "0.125", "0.01"),
+        long=rates("0.50", "2.50", "0.625", "0.05"),
+        long_from=100_000,
     ),
     "claude-haiku-4-5": Price(rates("1", "5", "1.25", "0.10")),
 }

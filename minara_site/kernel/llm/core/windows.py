@@ -68,7 +68,10 @@ class Window:
 
     def elapsed_share(self, now: datetime) -> float:
         """Return how much of it is over, from 0 to 1."""
-        return min(max((now - self.begins_at) / (self.ends_at - self.begins_at), 0.0), 1.0)
+        return min(
+            max((now - self.begins_at) / (self.ends_at - self.begins_at), 0.0),
+            1.0,
+        )
 
 
 def window_of(span: Span, day: date) -> str:

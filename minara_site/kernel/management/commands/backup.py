@@ -21,12 +21,21 @@ class Command(MinaraCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path)
-        parser.add_argument("--replace", action="store_true", help="write over a file of this name")
+        parser.add_argument(
+            "--replace",
+            action="store_true",
+            help="write over a file of this name",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         os.nice(5)  # whoever serves comes first
         path = options["file"].absolute()
-        size = make_backup(path, now=timezone.now(), actor="command:backup", replaces=options["replace"])
+        size = make_backup(
+            path,
+            now=timezone.now(),
+            actor="command:backup",
+            replaces=options["replace"],
+        )
         self.stdout.write(_("Backup written: %(file)s (%(size)s)") % {"file": path, "size": filesizeformat(size)})
         if settings.MINARA.minara_secret_key:
             self.stdout.write(_("MINARA_SECRET_KEY is set and not in the file: keep it elsewhere."))

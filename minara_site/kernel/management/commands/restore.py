@@ -23,7 +23,11 @@ class Command(MinaraCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path)
-        parser.add_argument("--replace", action="store_true", help="put what is there aside; asks for a typed word")
+        parser.add_argument(
+            "--replace",
+            action="store_true",
+            help="put what is there aside; asks for a typed word",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Restore. Raises CommandError without the typed word."""

@@ -17,7 +17,11 @@ class Command(MinaraCommand):
     help = "Run jobs and the schedule until stopped. `minara up` starts one by itself."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--no-beat", action="store_true", help="leave the schedule to `minara beat`")
+        parser.add_argument(
+            "--no-beat",
+            action="store_true",
+            help="leave the schedule to `minara beat`",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Work."""

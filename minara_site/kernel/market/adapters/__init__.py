@@ -41,7 +41,14 @@ class PriceSource(Protocol):
     def label(self) -> str:
         """The name that stands beside its prices, such as `ccxt:binance`."""
 
-    def fetch_bars(self, pair: str, *, interval_seconds: int, since: datetime, most: int) -> Sequence[Bar]:
+    def fetch_bars(
+        self,
+        pair: str,
+        *,
+        interval_seconds: int,
+        since: datetime,
+        most: int,
+    ) -> Sequence[Bar]:
         """Return candles that open at `since` or later, oldest first, at most `most`, each moment once.
 
         `pair` is as the source spells it: BTC/USDT. The last may not have closed yet. None are left when the answer

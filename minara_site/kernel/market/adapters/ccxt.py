@@ -23,19 +23,34 @@ class CcxtSource:
 
     exchange: str
     options: Mapping[str, Any] = field(default_factory=dict)
-    _made: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
+    _made: list[Any] = field(
+        default_factory=list,
+        init=False,
+        repr=False,
+        compare=False,
+    )
 
     @property
     def label(self) -> str:
         """The name of the exchange."""
         return f"ccxt:{self.exchange}"
 
-    def fetch_bars(self, pair: str, *, interval_seconds: int, since: datetime, most: int) -> Sequence[Bar]:
+    def fetch_bars(
+        self,
+        pair: str,
+        *,
+        interval_seconds: int,
+        since: datetime,
+        most: int,
+    ) -> Sequence[Bar]:
         ccxt = load_ccxt()
         client = self._client(ccxt)
         try:
             rows = client.fetch_ohlcv(
-                pair.upper(), format_interval(interval_seconds), since=int(since.timestamp() * 1000), limit=most
+                pair.upper(),
+                format_interval(interval_seconds),
+                since=int(since.timestamp() * 1000),
+                limit=most,
             )
             if not rows and client.last_json_response is None:  # no JSON at all; ccxt takes it for no candles
                 raise ValueError("no JSON")  # noqa: TRY301
@@ -58,7 +73,13 @@ class CcxtSource:
             if self.exchange not in ccxt.exchanges:
                 raise PricesMisconfigured(_("MARKET_EXCHANGE names no exchange that ccxt knows."))
             self._made.append(
-                getattr(ccxt, self.exchange)({"timeout": TIMEOUT_MS, "enableRateLimit": True, **self.options})
+                getattr(ccxt, self.exchange)(
+                    {
+                        "timeout": TIMEOUT_MS,
+                        "enableRateLimit": True,
+                        **self.options,
+                    }
+                )
             )
         return self._made[0]
 

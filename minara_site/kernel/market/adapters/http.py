@@ -26,7 +26,11 @@ NOT_NOW = {
     HTTPStatus.TOO_MANY_REQUESTS,
     HTTPStatus.IM_A_TEAPOT,  # Binance: banned for a while
 }
-NOT_THESE = {HTTPStatus.BAD_REQUEST, HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY}
+NOT_THESE = {
+    HTTPStatus.BAD_REQUEST,
+    HTTPStatus.NOT_FOUND,
+    HTTPStatus.UNPROCESSABLE_ENTITY,
+}
 CELLS = ("ts", "open", "high", "low", "close", "volume")
 
 _SEPARATORS = re.compile(r"[^A-Za-z0-9]")
@@ -40,7 +44,14 @@ class HttpSource:
     label: str = "http"
     seconds: float = SECONDS
 
-    def fetch_bars(self, pair: str, *, interval_seconds: int, since: datetime, most: int) -> Sequence[Bar]:
+    def fetch_bars(
+        self,
+        pair: str,
+        *,
+        interval_seconds: int,
+        since: datetime,
+        most: int,
+    ) -> Sequence[Bar]:
         url = self.base_url.rstrip("/").removesuffix("/klines") + "/klines"
         params = {
             "symbol": _SEPARATORS.sub("", pair).upper(),
@@ -50,7 +61,14 @@ class HttpSource:
         }
         accept = {"Accept": "application/json"}
         try:
-            answer = request("GET", url, limits=LIMITS, seconds=self.seconds, params=params, headers=accept)
+            answer = request(
+                "GET",
+                url,
+                limits=LIMITS,
+                seconds=self.seconds,
+                params=params,
+                headers=accept,
+            )
         except HttpFailed as error:
             if error.is_unusable:
                 raise PricesMisconfigured(_("MARKET_BASE_URL cannot be used as it is.")) from None

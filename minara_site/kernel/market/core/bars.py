@@ -54,7 +54,11 @@ class Candidate:
 
 def newest_quote(found: Iterable[Candidate]) -> Quote | None:
     """Return the newest. At the same moment the instance's word counts before the owner's, a candle before a point."""
-    best = max(found, key=lambda one: (one.quote.at, not one.is_owners, not one.is_point), default=None)
+    best = max(
+        found,
+        key=lambda one: (one.quote.at, not one.is_owners, not one.is_point),
+        default=None,
+    )
     return best.quote if best else None
 
 
@@ -62,7 +66,14 @@ def read_bar(cells: Mapping[str, Any]) -> Bar:
     """Return the candle of cells named ts, open, high, low, close and volume. Raises UnusableError."""
     opens_at = read_moment(cells["ts"], "ts")
     first, high, low, last = (read_price(cells[name], name) for name in ("open", "high", "low", "close"))
-    bar = Bar(opens_at, first, high, low, last, read_volume(cells.get("volume")))
+    bar = Bar(
+        opens_at,
+        first,
+        high,
+        low,
+        last,
+        read_volume(cells.get("volume")),
+    )
     if bar.low > bar.high:
         raise UnusableError(Fault.LOW_OVER_HIGH, "low")
     for name, price in (("open", bar.open), ("close", bar.close)):

@@ -44,7 +44,12 @@ class Row:
     is_repeated: bool = False
 
 
-def parse_rows(lines: Iterable[str], *, interval: timedelta, now: datetime) -> Iterator[Row]:
+def parse_rows(
+    lines: Iterable[str],
+    *,
+    interval: timedelta,
+    now: datetime,
+) -> Iterator[Row]:
     """Yield every row in the file's order. Raises BadHeaderError before the first one.
 
     A candle that closes after `now` is refused: its close is not known yet. Of two rows of the same moment the first
@@ -119,7 +124,10 @@ def judge(
         return Row(line, problem=UnusableError(Fault.NOT_CLOSED, "ts"))
     known_line, known = seen.setdefault(bar.opens_at, (line, hash(bar)))
     if known != hash(bar):
-        return Row(line, problem=UnusableError(Fault.OTHER_VALUES, "ts", other_line=known_line))
+        return Row(
+            line,
+            problem=UnusableError(Fault.OTHER_VALUES, "ts", other_line=known_line),
+        )
     return Row(line, bar, is_repeated=known_line != line)
 
 

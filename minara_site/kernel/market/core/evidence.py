@@ -34,14 +34,24 @@ class EvidenceItem:
     def from_json(cls, stored: Mapping[str, Any]) -> "EvidenceItem":
         """Return what a row keeps."""
         at = datetime.fromisoformat(stored["at"]) if stored.get("at") else None
-        return cls(str(stored["kind"]), str(stored["label"]), str(stored["text"]), at)
+        return cls(
+            str(stored["kind"]),
+            str(stored["label"]),
+            str(stored["text"]),
+            at,
+        )
 
 
 def bounded(item: EvidenceItem) -> EvidenceItem:
     """Return an item that can be stored and shown: one line of bounded length without controls."""
     most = MAX_PAGE_CHARS if item.kind == "page" else MAX_ITEM_CHARS
     kind, label = fence_text(item.kind)[:20], fence_text(item.label)[:MAX_LABEL_CHARS]
-    return EvidenceItem(kind, label, fence_text(item.text)[:most], item.at)
+    return EvidenceItem(
+        kind,
+        label,
+        fence_text(item.text)[:most],
+        item.at,
+    )
 
 
 def evidence_line(item: EvidenceItem) -> str:

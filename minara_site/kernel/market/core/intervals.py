@@ -15,7 +15,10 @@ def parse_interval(text: str) -> int | None:
 
 def format_interval(seconds: int) -> str:
     """Return the interval as it is written, in its largest whole unit up to a day, as exchanges do."""
-    unit = next((unit for unit in ("d", "h", "m") if seconds % SECONDS[unit] == 0), None)
+    unit = next(
+        (unit for unit in ("d", "h", "m") if seconds % SECONDS[unit] == 0),
+        None,
+    )
     if seconds == SECONDS["w"]:
         unit = "w"
     return f"{seconds // SECONDS[unit]}{unit}" if unit else f"{seconds}s"

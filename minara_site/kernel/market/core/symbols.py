@@ -57,7 +57,10 @@ def symbol_of_word(word: str) -> str | None:
             symbol = symbol_of_pair(base, quote)
             if symbol:
                 return symbol
-    stable = next((quote for quote in ("USDT", "USDC") if word.endswith(quote) and len(word) > len(quote) + 1), None)
+    stable = next(
+        (quote for quote in ("USDT", "USDC") if word.endswith(quote) and len(word) > len(quote) + 1),
+        None,
+    )
     return word.removesuffix(stable) if stable else word
 
 

@@ -47,7 +47,13 @@ class Fault(StrEnum):
 class UnusableError(ValueError):
     """A value cannot be used: why, in which column, and the other line that it quarrels with."""
 
-    def __init__(self, fault: Fault, column: str = "", *, other_line: int = 0) -> None:
+    def __init__(
+        self,
+        fault: Fault,
+        column: str = "",
+        *,
+        other_line: int = 0,
+    ) -> None:
         super().__init__(fault, column)
         self.fault, self.column, self.other_line = fault, column, other_line
 

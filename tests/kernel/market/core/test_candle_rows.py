@@ -93,7 +93,11 @@ def test_a_candle_that_has_not_closed_is_refused_and_one_that_closes_now_is_not(
 
 def test_of_two_rows_of_one_moment_the_first_counts():
     found = rows(
-        HEADER, GOOD, "2026-06-01T01:00:00Z,1,3,0.5,2,10", GOOD.replace("Z", "+00:00"), GOOD.replace(",2,", ",3,")
+        HEADER,
+        GOOD,
+        "2026-06-01T01:00:00Z,1,3,0.5,2,10",
+        GOOD.replace("Z", "+00:00"),
+        GOOD.replace(",2,", ",3,"),
     )
     assert [row.is_repeated for row in found] == [False, False, True, False]
     assert (found[3].problem.fault, found[3].problem.other_line) == (Fault.OTHER_VALUES, 2)

@@ -20,7 +20,9 @@ TRICKY = st.sampled_from(
 )
 VALUES = st.one_of(TEXT, TRICKY, st.integers(0, 10**17), st.lists(st.one_of(TEXT, TRICKY), max_size=4))
 BODIES = st.one_of(
-    TEXT, TRICKY, st.lists(st.sampled_from(["---", "\r\n", "\n", " ", "止损🙂", "\t", "# x"])).map("".join)
+    TEXT,
+    TRICKY,
+    st.lists(st.sampled_from(["---", "\r\n", "\n", " ", "止损🙂", "\t", "# x"])).map("".join),
 )
 
 

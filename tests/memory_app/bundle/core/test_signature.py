@@ -14,7 +14,12 @@ SIGNATURES = "".join(
 ).encode()
 
 
-def unsigned(files: dict[str, bytes], signatures: bytes, key: bytes = KEY, owner_id: int = OWNER_ID) -> set[str]:
+def unsigned(
+    files: dict[str, bytes],
+    signatures: bytes,
+    key: bytes = KEY,
+    owner_id: int = OWNER_ID,
+) -> set[str]:
     """Return the files that are not signed."""
     found = parse_signatures(signatures, FILES)
     return {path for path, content in files.items() if not is_signed(key, owner_id, path, content, found.get(path, ()))}

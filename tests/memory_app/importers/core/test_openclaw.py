@@ -28,7 +28,9 @@ def test_the_nearest_telling_heading_gives_the_category() -> None:
     ],
 )
 def test_a_category_written_before_the_text_wins_over_the_heading_which_is_kept(
-    note: str, expected: tuple[Category, str], heading: str
+    note: str,
+    expected: tuple[Category, str],
+    heading: str,
 ) -> None:
     (item,) = parse_memory(lines(note))
     assert isinstance(item, Entry)

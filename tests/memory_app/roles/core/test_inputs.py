@@ -67,5 +67,13 @@ def test_never_raises(inputs):
 
 
 def test_scalars_are_text_and_nothing_else_is_one():
-    inputs = {"asset": "BTC", "rsi": 71.5, "n": 3, "is_late": True, "none": None, "peers": ["SOL"], "deep": {"a": 1}}
+    inputs = {
+        "asset": "BTC",
+        "rsi": 71.5,
+        "n": 3,
+        "is_late": True,
+        "none": None,
+        "peers": ["SOL"],
+        "deep": {"a": 1},
+    }
     assert scalars_of(inputs) == {"asset": "BTC", "rsi": "71.5", "n": "3", "is_late": "true"}

@@ -76,7 +76,11 @@ def test_any_scalar_of_the_inputs_is_a_placeholder_and_nothing_else_is():
     ],
 )
 def test_what_a_value_holds_is_never_filled_again(hostile):
-    case = make_case(decision=hostile, inputs={"asset": hostile}, evidence=(EvidenceItem("news", hostile, hostile),))
+    case = make_case(
+        decision=hostile,
+        inputs={"asset": hostile},
+        evidence=(EvidenceItem("news", hostile, hostile),),
+    )
     filled = fill_template("{decision}|{asset}|{evidence}", case, LOGIC)
     decision, asset, evidence = filled.split("|")
     assert decision == f"{OPEN}\n{hostile}\n{CLOSE}"
@@ -92,9 +96,15 @@ TEXTS = st.lists(st.sampled_from(BITS), max_size=12).map("".join) | st.text(max_
 @given(decision=TEXTS, asset=TEXTS, label=TEXTS, text=TEXTS, narrative=TEXTS)
 def test_no_value_closes_its_fence_or_begins_a_line(decision, asset, label, text, narrative):
     case = make_case(
-        decision=decision, inputs={"asset": asset, label[:60]: text}, evidence=(EvidenceItem("news", label, text, T0),)
+        decision=decision,
+        inputs={"asset": asset, label[:60]: text},
+        evidence=(EvidenceItem("news", label, text, T0),),
     )
-    plain = make_case(decision="d", inputs={"asset": "a b", "b": "t"}, evidence=(EvidenceItem("news", "l", "t", T0),))
+    plain = make_case(
+        decision="d",
+        inputs={"asset": "a b", "b": "t"},
+        evidence=(EvidenceItem("news", "l", "t", T0),),
+    )
     for content, harmless in (
         (stage_one_content(case), stage_one_content(plain)),
         (two(case, narrative), two(plain, "n")),
@@ -123,7 +133,13 @@ def test_stage_one_is_one_text_that_names_no_role():
 
 def test_evidence_is_bounded_by_whole_items():
     many = tuple(EvidenceItem("news", f"n{number}", "x" * 400) for number in range(100))
-    content = stage_one_content(make_case(evidence=many, decision="d" * 100_000, inputs={"asset": "a" * 9_000}))
+    content = stage_one_content(
+        make_case(
+            evidence=many,
+            decision="d" * 100_000,
+            inputs={"asset": "a" * 9_000},
+        )
+    )
     assert len(content) < MAX_EVIDENCE_CHARS + 6_000
     assert content.endswith(CLOSE)
 
@@ -154,7 +170,13 @@ def test_sentences_are_counted_as_readers_do(text, count):
 def test_the_answers_are_exactly_what_is_asked_for():
     assert set(ClassifyDecision.model_json_schema()["properties"]) == {"class", "narrative"}
     assert set(DrawLesson.model_json_schema()["properties"]) == {"lesson"}
-    for wrong in ({"lesson": "One. Two. Three."}, {"lesson": "x" * 401}, {"lesson": " "}, {"lesson": "a", "b": 1}, {}):
+    for wrong in (
+        {"lesson": "One. Two. Three."},
+        {"lesson": "x" * 401},
+        {"lesson": " "},
+        {"lesson": "a", "b": 1},
+        {},
+    ):
         with pytest.raises(ValidationError):
             DrawLesson.model_validate(wrong)
     assert DrawLesson.model_validate({"lesson": "Wait.\nThen look."}).lesson == "Wait. Then look."

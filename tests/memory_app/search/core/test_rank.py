@@ -30,7 +30,11 @@ def rank(query, *contents, limit=10, total=100, most=100):
     """Return the best hits of these texts, numbered from 1."""
     order = ranker(query)
     facts = {n: Facts(n, 7, "lesson", content, None, "", "", NOON, NOON) for n, content in enumerate(contents, start=1)}
-    return order.by_entities(order.by_keywords(matches(*contents, total=total), limit=limit), facts, most=most)
+    return order.by_entities(
+        order.by_keywords(matches(*contents, total=total), limit=limit),
+        facts,
+        most=most,
+    )
 
 
 @table(

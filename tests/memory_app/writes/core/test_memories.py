@@ -23,7 +23,10 @@ def created(**fields: Any) -> RowState:
 
 
 def changed(
-    *moves: tuple[str, WriteKind], made: bool = False, versions: tuple[int, ...] = (), since: str | None = None
+    *moves: tuple[str, WriteKind],
+    made: bool = False,
+    versions: tuple[int, ...] = (),
+    since: str | None = None,
 ) -> ChangedRow:
     marks = ChangedRow(versions=set(versions))
     if made:

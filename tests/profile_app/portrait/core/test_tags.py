@@ -32,7 +32,12 @@ SINGLE = [name for name in SCHEMA if name != "markets"]
 def variants(word):
     """Return what is nearly a word: another case, spaces, look-alikes, hidden characters, JSON, lists, other types."""
     others = (word.upper(), word.lower(), word.title(), word.swapcase())
-    alike = (word.replace("e", "\u0435"), word.replace("i", "\u0131"), f"{word}\u200b", word.replace("_", "-"))
+    alike = (
+        word.replace("e", "\u0435"),
+        word.replace("i", "\u0131"),
+        f"{word}\u200b",
+        word.replace("_", "-"),
+    )
     texts = {*others, *alike, f" {word}", f"{word}\n", f'"{word}"', f'["{word}"]', "", f"{word},{word}"} - {word}
     return [*texts, [word], (word, word), {"value": word}, None, True, 1, 1.0, [None], [[word]]]
 
@@ -56,7 +61,15 @@ def test_takes_exactly_the_words_of_a_dimension(name):
 def test_takes_a_list_of_different_markets_and_nothing_else():
     assert is_valid_tag_value("markets", ["stocks"])
     assert is_valid_tag_value("markets", ["stocks", "memes"])
-    for wrong in ([], ["stocks", "stocks"], "stocks", '["stocks"]', ["Stocks"], ["stocks", 1], ["stocks", ["memes"]]):
+    for wrong in (
+        [],
+        ["stocks", "stocks"],
+        "stocks",
+        '["stocks"]',
+        ["Stocks"],
+        ["stocks", 1],
+        ["stocks", ["memes"]],
+    ):
         assert not is_valid_tag_value("markets", wrong), wrong
 
 

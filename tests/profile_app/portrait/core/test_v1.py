@@ -35,7 +35,12 @@ UNKNOWN = [
 
 @table(("name", "value", "today", "becomes"), MIGRATED)
 def test_brings_over_what_is_spelled_as_printed(name, value, today, becomes):
-    for source, stands in (("user", "user"), ("declared", "user"), ("inferred", "inferred"), ("", "inferred")):
+    for source, stands in (
+        ("user", "user"),
+        ("declared", "user"),
+        ("inferred", "inferred"),
+        ("", "inferred"),
+    ):
         assert migrate_tag(name, value, source) == (today, becomes, stands)
 
 

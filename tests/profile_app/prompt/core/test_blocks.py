@@ -93,7 +93,12 @@ def test_the_prefix_and_the_end_of_the_memory_block_to_the_byte():
         '<user-document name="SOUL.md">\nCalm.\n</user-document>\n'
         '<user-document name="BOOTSTRAP.md">\nSay hello.\n</user-document>'
     )
-    memory = render_memory_block([], [], [], memory_documents("- keeps cash", [("memory/2026-01-07.md", "Red day.")]))
+    memory = render_memory_block(
+        [],
+        [],
+        [],
+        memory_documents("- keeps cash", [("memory/2026-01-07.md", "Red day.")]),
+    )
     assert memory.text.splitlines()[3:] == [
         "## Long-term memory",
         "Kept by hand; where it differs from what is recalled above, it counts.",
@@ -138,7 +143,11 @@ def whole(text):
     files = render_prefix(soul=text, agents=text, bootstrap=text)
     documents = memory_documents(text, [("memory/2026-01-07.md", text)])
     memory = render_memory_block([], [], [], documents)
-    return assemble_prompt(prefix=files, personalization=render_personalization(portrait(text), ON), memory=memory)
+    return assemble_prompt(
+        prefix=files,
+        personalization=render_personalization(portrait(text), ON),
+        memory=memory,
+    )
 
 
 def check_stays_inside(text):
