@@ -137,9 +137,17 @@ def facts_of_then(revision: MemoryRevision) -> Facts:
     memory = revision.memory
     written_at = revision.updated_at or memory.created_at
     return Facts(
-        memory.pk, memory.owner_id, memory.category, revision.content, memory.source, memory.origin,
-        revision.actor, memory.created_at, written_at, revision.fact_type,
-    )  # fmt: skip
+        memory.pk,
+        memory.owner_id,
+        memory.category,
+        revision.content,
+        memory.source,
+        memory.origin,
+        revision.actor,
+        memory.created_at,
+        written_at,
+        revision.fact_type,
+    )
 
 
 def is_kept(facts: Facts, filters: Filters) -> bool:

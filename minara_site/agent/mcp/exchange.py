@@ -55,9 +55,17 @@ def run_exchange(
     """Answer one POST of this caller."""
     named = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
     scope = {
-        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "POST", "scheme": "http",
-        "path": "/mcp", "raw_path": b"/mcp", "query_string": b"", "root_path": "", "headers": named,
-    }  # fmt: skip
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": "POST",
+        "scheme": "http",
+        "path": "/mcp",
+        "raw_path": b"/mcp",
+        "query_string": b"",
+        "root_path": "",
+        "headers": named,
+    }
     exchange = Exchange(scope, body)
     token = caller.set(principal)
     try:

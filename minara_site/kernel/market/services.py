@@ -76,9 +76,11 @@ def record_points(
         if not changed:
             return counts
         upsert_rows(
-            PricePoint, [point_row(point, owner_id, source, now) for point in changed], by=("symbol", "at"),
+            PricePoint,
+            [point_row(point, owner_id, source, now) for point in changed],
+            by=("symbol", "at"),
             is_owned=owner_id is not None,
-        )  # fmt: skip
+        )
         symbols = tuple(sorted({point.symbol for point in changed}))
         details = {
             "symbols": symbols[:20],
@@ -124,9 +126,11 @@ def stored_points(
 ) -> dict[tuple[str, datetime], tuple[Any, bool]]:
     """Return what stands already of these symbols and moments: the price, and whether it is the demo's."""
     stored: dict[tuple[str, datetime], tuple[Any, bool]] = {}
-    rows = PricePoint.objects.filter(owner_id__isnull=True) if owner_id is None else PricePoint.objects.filter(
-        owner_id=owner_id
-    )  # fmt: skip
+    rows = (
+        PricePoint.objects.filter(owner_id__isnull=True)
+        if owner_id is None
+        else PricePoint.objects.filter(owner_id=owner_id)
+    )
     for symbol in {symbol for symbol, _at in wanted}:
         moments = [at for name, at in wanted if name == symbol]
         for chunk in slices(moments):
@@ -202,9 +206,11 @@ def store_bars(series: Series, bars: Sequence[Bar], *, now: datetime) -> Counts:
         if not changed:
             return counts
         upsert_rows(
-            PriceBar, [bar_row(bar, series, now) for bar in changed], by=("symbol", "closes_at", "interval_seconds"),
+            PriceBar,
+            [bar_row(bar, series, now) for bar in changed],
+            by=("symbol", "closes_at", "interval_seconds"),
             is_owned=series.owner_id is not None,
-        )  # fmt: skip
+        )
         details = {
             "symbol": series.symbol,
             "interval_seconds": series.interval_seconds,
