@@ -74,8 +74,19 @@ def make_contents(count: int) -> list[str]:
 def replay(texts: list[str]) -> Figure:
     """Measure a replay that finds nothing to write."""
     now, owner = timezone.now(), User.objects.get(is_default=True)
-    rows = [Memory(owner=owner, category="observation", content=text, content_hash="", actor="bench", created_at=now,
-                   updated_at=now, rules_version=guard.RULES.version) for text in texts]  # fmt: skip
+    rows = [
+        Memory(
+            owner=owner,
+            category="observation",
+            content=text,
+            content_hash="",
+            actor="bench",
+            created_at=now,
+            updated_at=now,
+            rules_version=guard.RULES.version,
+        )
+        for text in texts
+    ]
     for start in range(0, len(rows), 500):
         Memory.objects.bulk_create(rows[start : start + 500])
     begun = time.perf_counter()

@@ -87,11 +87,17 @@ def build(rows: int) -> str:
             category = CATEGORIES[number % len(CATEGORIES)]
             batch.append(
                 Memory(
-                    owner=owners[number % 100], category=category, content=text, source="agent_recorded", actor="bench",
-                    content_hash=content_hash(category, text), created_at=at, updated_at=at,
+                    owner=owners[number % 100],
+                    category=category,
+                    content=text,
+                    source="agent_recorded",
+                    actor="bench",
+                    content_hash=content_hash(category, text),
+                    created_at=at,
+                    updated_at=at,
                     rules_version=guard.RULES.version,
                 )
-            )  # fmt: skip
+            )
             number += 1
         Memory.objects.bulk_create(batch)
     if connection.vendor == "postgresql":

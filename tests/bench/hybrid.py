@@ -72,8 +72,14 @@ def store_vectors(owners: list[User]) -> None:
         directions /= np.linalg.norm(directions, axis=1, keepdims=True)
         MemoryVector.objects.bulk_create(
             MemoryVector(
-                kind=Kind.MEMORY, object_id=pk, owner=owner, model=provider.label, dimensions=DIMENSIONS,
-                vector=pack(direction), text_sha256=text_digest(content), embedded_at=timezone.now(),
+                kind=Kind.MEMORY,
+                object_id=pk,
+                owner=owner,
+                model=provider.label,
+                dimensions=DIMENSIONS,
+                vector=pack(direction),
+                text_sha256=text_digest(content),
+                embedded_at=timezone.now(),
             )
             for (pk, content), direction in zip(rows, directions, strict=True)
-        )  # fmt: skip
+        )

@@ -132,11 +132,16 @@ def store(name: str, texts: dict[str, str]) -> tuple[User, dict[str, int]]:
     owner = User.objects.create(username=name, password="!")
     rows = [
         Memory(
-            owner=owner, category="observation", content=text, source="chat_extracted", actor="bench",
-            created_at=BEGIN, updated_at=BEGIN,
+            owner=owner,
+            category="observation",
+            content=text,
+            source="chat_extracted",
+            actor="bench",
+            created_at=BEGIN,
+            updated_at=BEGIN,
         )
         for text in texts.values()
-    ]  # fmt: skip
+    ]
     made = Memory.objects.bulk_create(rows)
     return owner, {key: row.pk for key, row in zip(texts, made, strict=True)}
 

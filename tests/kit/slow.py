@@ -83,9 +83,15 @@ class KeptConnection:
 
     def call(self, method: str, path: str, body: bytes = b"", **headers: str) -> int:
         """Call and return the status; the body goes out behind the headers, in a packet of its own."""
-        self.connection.request(method, path, iter((body,)) if body else None, {
-            **({"Content-Length": str(len(body))} if body else {}), **{k.replace("_", "-"): v for k, v in headers.items()},
-        })  # fmt: skip
+        self.connection.request(
+            method,
+            path,
+            iter((body,)) if body else None,
+            {
+                **({"Content-Length": str(len(body))} if body else {}),
+                **{k.replace("_", "-"): v for k, v in headers.items()},
+            },
+        )
         answer = self.connection.getresponse()
         answer.read()
         return answer.status

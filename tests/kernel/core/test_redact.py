@@ -98,10 +98,14 @@ def test_redacts_what_shows_by_its_shape(name, shape):
     [
         lambda secret: {"password": secret},
         lambda secret: {"wallet": {"accounts": [{"keys": {"privateKey": {"hex": [secret]}}}]}},
-        lambda secret: {"headers": {"Authorization": secret, "x-api-key": secret, "Cookie": f"sid={secret}; a={secret}"}},
+        lambda secret: {
+            "headers": {"Authorization": secret, "x-api-key": secret, "Cookie": f"sid={secret}; a={secret}"}
+        },
         lambda secret: {"headers": [["X-Api-Key", secret], {"name": "Authorization", "value": secret}]},
         lambda secret: ["deploy", "--password", secret, f"--client-secret={secret}"],
-        lambda secret: f"curl -H 'Authorization: Token {secret}' https://user:{secret.replace('/', '')}@host/?api_key={secret}&a=1",
+        lambda secret: (
+            f"curl -H 'Authorization: Token {secret}' https://user:{secret.replace('/', '')}@host/?api_key={secret}&a=1"
+        ),
         lambda secret: f"deploy --password {secret} --dry-run",
         lambda secret: f"the private key: {secret}",
         lambda secret: f'{{"name": "x", "apiKey": "{secret}", "n": 1}}',
@@ -112,9 +116,11 @@ def test_redacts_what_shows_by_its_shape(name, shape):
         lambda secret: base64.urlsafe_b64encode(base64.b64encode(f"passwd={secret}".encode())).decode(),
         lambda secret: {"auth": base64.b64encode(f"me:{secret}".encode()).decode()},
         lambda secret: "Authorization: Basic " + base64.b64encode(f"me:{secret}".encode()).decode(),
-        lambda secret: {"curl": "GET /x\nProxy-Authorization: Basic " + base64.b64encode(f"me:{secret}".encode()).decode()},
+        lambda secret: {
+            "curl": "GET /x\nProxy-Authorization: Basic " + base64.b64encode(f"me:{secret}".encode()).decode()
+        },
     ],
-)  # fmt: skip
+)
 def test_redacts_what_stands_beside_a_secrets_name(value, secret):
     value = value(secret)
     assert leaks(redact(value), secret) == []
@@ -232,7 +238,14 @@ def test_redacts_at_any_depth():
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20)
 texts = scalars | st.sampled_from([*BY_SHAPE.values(), *CLEAN, "password=x y", '"token": "abc', "api_key='q\\'z' r"])
-values = st.recursive(texts, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["a", "password", "token", "name", "value", "seed"]), inner, max_size=4), max_leaves=12)  # fmt: skip
+values = st.recursive(
+    texts,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(["a", "password", "token", "name", "value", "seed"]), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
 
 
 @settings(max_examples=200)

@@ -44,9 +44,16 @@ class Caller:
 def answer(caller: Caller, application: Callable, path: bytes = b"/a") -> Caller:
     """Let the application answer this caller."""
     scope = {
-        "type": "http", "method": "POST", "scheme": "http", "http_version": "1.1", "raw_path": path, "query_string": b"q=%C3",
-        "server": ("127.0.0.1", 1), "client": ("10.0.0.9", 2), "headers": caller.headers,
-    }  # fmt: skip
+        "type": "http",
+        "method": "POST",
+        "scheme": "http",
+        "http_version": "1.1",
+        "raw_path": path,
+        "query_string": b"q=%C3",
+        "server": ("127.0.0.1", 1),
+        "client": ("10.0.0.9", 2),
+        "headers": caller.headers,
+    }
     asyncio.run(WholeRequests(application)(scope, caller.receive, caller.send))
     return caller
 
@@ -78,9 +85,14 @@ def test_the_application_gets_the_body_whole(parts: list[bytes]) -> None:
 def test_a_request_is_what_wsgi_says_and_a_name_with_an_underscore_is_none() -> None:
     application, caller = Application(), Caller()
     caller.headers = [
-        (b"x_forwarded_for", b"6.6.6.6"), (b"x-forwarded-for", b"1.1.1.1"), (b"x-forwarded-for", b"2.2.2.2"),
-        (b"cookie", b"a=1"), (b"cookie", b"b=2"), (b"content-type", b"text/\xff"), (b"transfer-encoding", b"chunked"),
-    ]  # fmt: skip
+        (b"x_forwarded_for", b"6.6.6.6"),
+        (b"x-forwarded-for", b"1.1.1.1"),
+        (b"x-forwarded-for", b"2.2.2.2"),
+        (b"cookie", b"a=1"),
+        (b"cookie", b"b=2"),
+        (b"content-type", b"text/\xff"),
+        (b"transfer-encoding", b"chunked"),
+    ]
     answer(caller, application, b"/%E4%B8%AD%ff//b%2f")
     ((environ, body),) = application.asked
     assert body == b""

@@ -358,11 +358,16 @@ def test_the_room_for_uploads_is_limited_and_the_page_says_so(page: Client, ana:
     record, today = newest(), timezone.now()
     BundleTransfer.objects.bulk_create(
         BundleTransfer(
-            owner=ana, direction=record.direction, format="jsonl", actor=record.actor, file_name=f"x{number}",
-            created_at=today, expires_at=today + timedelta(hours=1),
+            owner=ana,
+            direction=record.direction,
+            format="jsonl",
+            actor=record.actor,
+            file_name=f"x{number}",
+            created_at=today,
+            expires_at=today + timedelta(hours=1),
         )
         for number in range(MAX_UPLOADS - 1)
-    )  # fmt: skip
+    )
     answer = upload(page, lines("wombat"))
     assert (answer.status_code, newest().file_name) == (422, f"x{MAX_UPLOADS - 2}")
     assert "fill the room" in answer.content.decode()

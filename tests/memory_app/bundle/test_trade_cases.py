@@ -43,9 +43,13 @@ def test_a_file_for_each_reflected_decision(ana, ben, tmp_path):
     assert document.fields["kind"] == "trade_case"
     told = {key: document.fields[key] for key in ("role_id", "asset", "outcome", "class", "pnl_pct", "entry_price")}
     assert told == {
-        "role_id": MOMENTUM, "asset": "BTC", "outcome": "wrong", "class": "logic_error", "pnl_pct": -2.5,
+        "role_id": MOMENTUM,
+        "asset": "BTC",
+        "outcome": "wrong",
+        "class": "logic_error",
+        "pnl_pct": -2.5,
         "entry_price": "60000",
-    }  # fmt: skip
+    }
     for part in (entry.decision, entry.narrative, LESSON, '"direction"'):
         assert part in document.body
     assert f"trade-cases/{entry.pk}.md" in (tmp_path / "out" / "index.md").read_text()

@@ -97,8 +97,18 @@ class TestWriteEdges:
     @table("name", ["xss", "prompt_injection", "fence_escapes"])
     def test_stores_what_hostile_text_mentions(self, ana, name):
         texts = [next(text for text in row.values() if isinstance(text, str)) for row in corpus(name)[:60]]
-        rows = [Memory(owner=ana, category="observation", content=text or "x", content_hash="", actor="test",
-                       created_at="2026-06-12T12:00Z", updated_at="2026-06-12T12:00Z") for text in texts]  # fmt: skip
+        rows = [
+            Memory(
+                owner=ana,
+                category="observation",
+                content=text or "x",
+                content_hash="",
+                actor="test",
+                created_at="2026-06-12T12:00Z",
+                updated_at="2026-06-12T12:00Z",
+            )
+            for text in texts
+        ]
         rows = [row for row in rows if "\x00" not in row.content]
         Memory.objects.bulk_create(rows)
         wanted = sum(len(extract_edges(row.content)) for row in rows)
@@ -120,8 +130,14 @@ class TestReplay:
         memories = [remember(ana, "long BTC"), remember(ana, "sold ETH", scenario_id="fed-pivot")]
         wanted = [edges_of(memory) for memory in memories]
         MemoryEdge.objects.filter(src_id=memories[0].pk).delete()
-        MemoryEdge.objects.create(owner=ana, src_table="memories", src_id=memories[1].pk, dst_entity_kind="ticker",
-                                  dst_entity_key="DOGE", edge_type="holds")  # fmt: skip
+        MemoryEdge.objects.create(
+            owner=ana,
+            src_table="memories",
+            src_id=memories[1].pk,
+            dst_entity_kind="ticker",
+            dst_entity_key="DOGE",
+            edge_type="holds",
+        )
         assert replay_edges(now=now) == {"memories": 2, "decisions": 0, "added": 1, "removed": 1}
         assert [edges_of(memory) for memory in memories] == wanted
 
@@ -205,8 +221,15 @@ class TestScenario:
             args = MemoryWriteArgs(content=text, category="observation", metadata=metadata)
             memory_write(me(ana), args, reasoning="")
         path = tmp_path / "claims.jsonl"
-        lines = [{"content": CLAIMS[n % len(CLAIMS)].format(n=n), "category": "observation", "metadata": metadata,
-                  "scenario_id": "fed-pivot"} for n in range(280, 400)]  # fmt: skip
+        lines = [
+            {
+                "content": CLAIMS[n % len(CLAIMS)].format(n=n),
+                "category": "observation",
+                "metadata": metadata,
+                "scenario_id": "fed-pivot",
+            }
+            for n in range(280, 400)
+        ]
         path.write_text("\n".join(map(json.dumps, lines)))
         list(
             run_import(
@@ -248,9 +271,21 @@ class TestScenario:
 )
 def test_stored_edges_are_a_function_of_content_tickers_and_scenario(texts):
     owner = User.objects.get(is_default=True)
-    rows = [Memory(owner=owner, category="observation", content=text.replace("\x00", "") or "x", scenario_id=scenario,
-                   content_hash="", actor="test", created_at="2026-06-12T12:00Z", updated_at="2026-06-12T12:00Z",
-                   metadata={"scenario_id": "claimed"}, tickers=["DOGE"]) for text, scenario in texts]  # fmt: skip
+    rows = [
+        Memory(
+            owner=owner,
+            category="observation",
+            content=text.replace("\x00", "") or "x",
+            scenario_id=scenario,
+            content_hash="",
+            actor="test",
+            created_at="2026-06-12T12:00Z",
+            updated_at="2026-06-12T12:00Z",
+            metadata={"scenario_id": "claimed"},
+            tickers=["DOGE"],
+        )
+        for text, scenario in texts
+    ]
     Memory.objects.bulk_create(rows)
     for row in rows:
         wanted = {

@@ -156,8 +156,11 @@ class TestDocuments:
         assert index_problems() == []
         assert documents().count() == RoleMemory.objects.count() > 0
         assert replay_edges(now=NOON) == {
-            "memories": 0, "decisions": RoleMemory.objects.count(), "added": 0, "removed": 0,
-        }  # fmt: skip
+            "memories": 0,
+            "decisions": RoleMemory.objects.count(),
+            "added": 0,
+            "removed": 0,
+        }
 
     def test_what_is_damaged_is_seen_and_rebuilt(self, ana):
         entry, other = make_row(ana), make_row(ana)
