@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 TOOLS := build/tools
 COMPILE := $(TOOLS)/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-strip-extras --no-emit-index-url --no-header
 SOURCES := minara_site memory_app learning_app profile_app
+TEMPLATES := templates tests/toy/templates tests/web/templates
 ARGS ?=
 
 .DEFAULT_GOAL := help
@@ -29,7 +30,8 @@ check-code: $(VENV)/.dev
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/lint-imports
-	$(BIN)/djlint --quiet --lint templates
+	$(BIN)/djlint --quiet --check $(TEMPLATES)
+	$(BIN)/djlint --quiet --lint $(TEMPLATES)
 	$(BIN)/bandit --quiet --recursive --severity-level high $(SOURCES)
 
 check-site: $(VENV)/.dev

@@ -39,6 +39,21 @@ from minara_site.web.moments import number_label
 EXCERPT_CHARS = 160
 
 
+def whole_text(row: Methodology) -> str:
+    """Return what a methodology says: its text, the evidence and its phases, a blank line between."""
+    phases = [
+        "".join(
+            [
+                f"{number}. {phase['name']}",
+                *(f"; {part}" for part in phase.get("criteria") or ()),
+                *(f" [{part}]" for part in phase.get("tools_used") or ()),
+            ]
+        )
+        for number, phase in enumerate(row.phases or (), 1)
+    ]
+    return "\n\n".join(filter(None, [row.methodology, row.evidence, *phases]))
+
+
 class MethodologyReview(ReviewKind):
     """What both kinds have in common. Items of one writer with the same direction and asset class are similar."""
 
@@ -100,6 +115,7 @@ class MethodologyReview(ReviewKind):
         evidence = {
             "shown": item.view,
             "row": row,
+            "text": whole_text(row),
             "missing": missing_label(row),
             "duplicates": shape_events(list_duplicates(row), principal),
             "nearest": MethodologyRow(nearest[0], is_injected=False, is_refused=False) if nearest else None,

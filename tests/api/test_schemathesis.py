@@ -89,12 +89,7 @@ def answers(world: World, operation: Any, mode: GenerationMode, examples: int) -
     """Call an operation this often; return the statuses of its answers. Fails for one that is not as documented."""
     statuses: set[int] = set()
 
-    @settings(
-        max_examples=examples,
-        phases=[Phase.generate],
-        derandomize=True,
-        suppress_health_check=list(HealthCheck),
-    )
+    @settings(max_examples=examples, phases=[Phase.generate], derandomize=True, suppress_health_check=list(HealthCheck))
     @given(case=operation.as_strategy(generation_mode=mode))
     def call(case: Any) -> None:
         samples = world.ana.samples | world.ana.samples["of_key"]

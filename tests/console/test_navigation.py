@@ -23,7 +23,7 @@ def badges_of(page: str) -> dict[str, str]:
         page.split(begin)[1].split("</nav>", maxsplit=1)[0]
         for begin in ('<nav class="nav"', '<nav class="tabs page-tabs"')
     )
-    badge = re.compile(r'>([A-Z][a-z ]+)<span class="count-due">([0-9+]+)')
+    badge = re.compile(r'>([A-Z][a-z ]+[a-z]) ?<span class="count-due">([0-9+]+)')
     return {label.upper(): number for label, number in badge.findall(side)} | dict(badge.findall(tabs))
 
 

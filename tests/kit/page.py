@@ -6,6 +6,21 @@ from typing import Any
 
 from django.http import HttpResponse
 
+VERBATIM = re.compile(r"(<(pre|textarea|article|ins|del)\b.*?</\2>)", re.DOTALL)
+TAG = re.compile(r"""<[a-zA-Z/!](?:"[^"]*"|'[^']*'|[^"'<>])*>""")
+VALUE_OR_BREAK = re.compile(r"""("[^"]*"|'[^']*')|\s*\n\s*(>?)""")
+BESIDE_TEXT = re.compile(r"(?<=[^\s>])\s*\n\s*(?=<(?:a|b|button|code|i|kbd|q|small|span|strong|svg|time)\b)")
+BESIDE_TAGS = re.compile(r"(?<=>)\s*\n\s*|\s*\n\s*(?=<)")
+
+
+def without_layout(markup: str) -> str:
+    """Return markup without the line breaks that templates have for their readers, but where they part words."""
+    parts = VERBATIM.split(markup)
+    for at in range(0, len(parts), 3):
+        part = TAG.sub(lambda tag: VALUE_OR_BREAK.sub(lambda found: found[1] or found[2] or " ", tag[0]), parts[at])
+        parts[at] = BESIDE_TAGS.sub("", BESIDE_TEXT.sub(" ", part))
+    return "".join(part for at, part in enumerate(parts) if at % 3 < 2)
+
 
 def text_of(answer: Any, status: int = 200) -> str:
     """Return the markup of an answer of this status."""

@@ -57,6 +57,7 @@ from tests.kit.clock import NOON
 from tests.kit.databases import copy_databases, drop_databases, using
 from tests.kit.fixtures import make_user
 from tests.kit.tables import taken_back
+from tests.kit.visitor import Visitor
 from tests.learning_app.audit.rows import make_report
 from tests.learning_app.learnings.rows import make_learning
 from tests.learning_app.rows import make_case, make_methodology, make_preference, make_run, post_prices
@@ -76,7 +77,7 @@ class Wire:
     """A test client that is made once, because a new one loads every middleware, and keeps no cookies."""
 
     def __init__(self, *, enforce_csrf_checks: bool = False) -> None:
-        self.client = Client(enforce_csrf_checks=enforce_csrf_checks, raise_request_exception=False)
+        self.client = Visitor(enforce_csrf_checks=enforce_csrf_checks, raise_request_exception=False)
 
     def send(self, method: str, path: str, body: Any = None, kind: str = "", **headers: str) -> Any:
         """Send one request; without `kind` a body is JSON under the API and a form elsewhere."""

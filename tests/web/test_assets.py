@@ -9,6 +9,7 @@ from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.core.management import call_command
 from django.template import Context, Template
+from django.template.loader import render_to_string
 
 from tests.kit.tables import table
 
@@ -48,7 +49,7 @@ class TestTemplates:
 
     @table("path", [path for path in TEMPLATES if path.name.startswith("_")], ids=lambda path: path.name)
     def test_a_fragment_says_what_it_needs_in_its_first_line(self, path: Path) -> None:
-        assert read(path).startswith("{# inputs"), path
+        assert read(path).removeprefix("{% joined %}\n  ").startswith("{# inputs"), path
 
     @table("name", STYLES)
     def test_no_style_sheet_loads_anything(self, name: str) -> None:
@@ -56,10 +57,16 @@ class TestTemplates:
         assert "url(" not in source
         assert "@import" not in source
 
+    def test_a_page_is_sent_without_the_indents_of_its_template(self) -> None:
+        text = "two lines\n  of somebody"
+        page = render_to_string("parts/empty.html", {"icon": "memory", "title": "Nothing", "text": text})
+        assert [line for line in page.splitlines() if line.startswith(" ")] == ["  of somebody</p>"]
+        assert len(page.splitlines()) == len(read(settings.BASE_DIR / "templates/parts/empty.html").splitlines()) + 1
+
     def test_htmx_is_tamed(self) -> None:
         source = read(settings.BASE_DIR / "templates/base_document.html")
-        off = ('"includeIndicatorStyles":false', '"allowEval":false', '"historyCacheSize":0')
-        assert [wanted for wanted in (*off, '"selfRequestsOnly":true') if wanted not in source] == []
+        off = ('"includeIndicatorStyles": false', '"allowEval": false', '"historyCacheSize": 0')
+        assert [wanted for wanted in (*off, '"selfRequestsOnly": true') if wanted not in source] == []
 
 
 class TestIcons:

@@ -9,6 +9,7 @@ from hypothesis import given, strategies as st
 
 from minara_site.web import charts
 from minara_site.web.charts import BANDS, Point, Value
+from tests.kit.page import without_layout
 from tests.kit.tables import table
 
 FINITE = st.floats(min_value=-1e9, max_value=1e9, allow_nan=False)
@@ -50,8 +51,8 @@ class TestTables:
 
     def test_of_a_bar_is_its_legend(self) -> None:
         bar = charts.segmented_bar([("Observations", 1500), ("Tags", 0)], "Tokens")
-        html = render_to_string("parts/chart_bar.html", {"chart": bar})
-        legend = re.findall(r'<dt><i class="key key-\d"></i>(.*?)</dt> <dd class="num strong">(.*?)</dd>', html)
+        html = without_layout(render_to_string("parts/chart_bar.html", {"chart": bar}))
+        legend = re.findall(r'<dt><i class="key key-\d"></i>(.*?)</dt><dd class="num strong">(.*?)</dd>', html)
         assert legend == [("Observations", "1,500"), ("Tags", "0")]
 
 

@@ -190,7 +190,7 @@ class TestWhatDjangoSays:
     def errors(self, response: Any) -> list[str]:
         return re.findall(
             r"<span>([^<]+)</span>",
-            "".join(re.findall(r'role="alert">(.*)', response.content.decode())),
+            "".join(re.findall(r'role="alert">(.*?</span>)</span>', response.content.decode())),
         )
 
     def test_sign_in(self, client: Client, ana: Any) -> None:

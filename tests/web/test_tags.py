@@ -15,6 +15,7 @@ from hypothesis import given, strategies as st
 
 from minara_site.kernel.core.diff import word_diff
 from tests.kit.clock import NOON
+from tests.kit.page import without_layout
 from tests.kit.shared import corpus
 from tests.kit.tables import table
 from tests.web.site import ENTRIES, EntryForm
@@ -172,9 +173,42 @@ class TestNumbers:
         assert render("{% number v %}|{% score v %}|{% money v %}", v=None) == "|".join(["Not enough data"] * 3)
 
 
+class TestJoined:
+    def test_lines_touch_and_a_space_is_written(self) -> None:
+        source = """{% joined %}
+            <b>{{ name }}</b>
+            {% if note %}
+              ,{{ " " }}
+              {% for each in note %}
+                [{{ each }}]
+              {% endfor %}
+            {% endif %}
+        {% endjoined %}"""
+        assert render(source, name="a", note="xy") == "<b>a</b>, [x][y]"
+        assert render(source, name="a b", note="") == "<b>a b</b>"
+
+    def test_attributes_stay_apart_also_beside_conditions(self) -> None:
+        source = """{% joined %}
+            <input name="q"
+                   value="{{ text }}"
+                   {% if text %}required{% endif %}
+                   autofocus
+                   placeholder="a">
+            <b>1</b>
+        {% endjoined %}"""
+        html = render(source, text="x")
+        assert html == '<input name="q" value="x" required autofocus placeholder="a"><b>1</b>'
+
+    def test_line_breaks_of_values_stay(self) -> None:
+        assert (
+            render("{% joined %}\n  <p>\n    {% visible text %}\n  </p>\n{% endjoined %}", text="a\n  b")
+            == "<p>a\n  b</p>"
+        )
+
+
 class TestField:
     def html(self, data: dict[str, Any] | None = None) -> str:
-        return render("{% for f in form %}{% field f %}{% endfor %}", form=EntryForm(data))
+        return without_layout(render("{% for f in form %}{% field f %}{% endfor %}", form=EntryForm(data)))
 
     def test_ties_label_hint_and_control(self) -> None:
         html = self.html()

@@ -1,5 +1,6 @@
 """Template tags of the console, built in: no template loads them. Each escapes what it is given."""
 
+import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from html import escape
@@ -17,6 +18,7 @@ from django.forms import (
     TextInput,
 )
 from django.http import HttpRequest
+from django.template.base import Node, NodeList, Parser, TextNode, Token
 from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.html import format_html
@@ -35,6 +37,7 @@ from minara_site.web.page_acts import load_page_acts
 register = template.Library()
 NOTHING = SafeString("")
 SPRITE = "img/icons.svg"
+TAG_OR_LINE_BREAK = re.compile(r"(<[a-zA-Z])|(>)|\s*\n\s*")
 ICON_SIZES = {"": "i", "s": "i i-s", "l": "i i-l"}
 
 
@@ -246,6 +249,40 @@ def menu(content: str, label: Text) -> SafeString:
         dots,
         content,
     )
+
+
+class JoinedNode(Node):
+    """Template code that stands on several lines and is one line in the page."""
+
+    def __init__(self, nodelist: NodeList) -> None:
+        self.nodelist = nodelist
+
+    def render(self, context: template.Context) -> SafeString:
+        """Return what the code renders."""
+        return self.nodelist.render(context)
+
+
+@register.tag
+def joined(parser: Parser, token: Token) -> JoinedNode:
+    """Join the lines of the template up to `endjoined` without a space; one that shall show is written `{{ " " }}`.
+
+    Attributes stay apart, and line breaks in values stay. For words that touch: a text, a comma that a condition adds.
+    """
+    nodelist = parser.parse(("endjoined",))
+    parser.delete_first_token()
+    is_inside_tag = False
+
+    def join(found: re.Match[str]) -> str:
+        nonlocal is_inside_tag
+        if found[1] or found[2]:
+            is_inside_tag = bool(found[1])
+            return found[0]
+        return " " if is_inside_tag else ""
+
+    for node in nodelist.get_nodes_by_type(TextNode):
+        if isinstance(node, TextNode):
+            node.s = TAG_OR_LINE_BREAK.sub(join, node.s)
+    return JoinedNode(nodelist)
 
 
 @register.simple_tag(takes_context=True)

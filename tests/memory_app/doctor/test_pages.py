@@ -113,7 +113,7 @@ def test_the_page_of_a_run_asks_again_until_it_is_over(operator_page):
     seen = operator_page.post("/ops/doctor/look/", {"only": "edges"})["Location"]
     fragment = operator_page.get(seen, headers=HTMX)
     assert f'hx-get="{seen}"' in fragment.content.decode()
-    assert f'<noscript> <a href="{seen}">' in fragment.content.decode(), "a link for those without scripts alone"
+    assert f'<noscript><a href="{seen}">' in fragment.content.decode(), "a link for those without scripts alone"
     runner.execute(JobRun.objects.latest("pk").pk)
     assert operator_page.get(seen, headers=HTMX)["HX-Refresh"] == "true"
 

@@ -159,7 +159,7 @@ def show_codes(request: PageRequest, new: list[str]) -> HttpResponse:
         return see_other(HERE)
     text = "\n".join([f"Minara {request.get_host()} {request.user.username}", *new, ""])
     file = "data:text/plain;base64," + base64.b64encode(text.encode()).decode()
-    context = {"title": _("Your recovery codes"), "codes": new, "file": file}
+    context = {"title": _("Your recovery codes"), "codes": "\n".join(new), "file": file}
     return render_page(
         request,
         "console/account/security/codes_shown.html",

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.utils.translation import gettext as _, gettext_lazy
@@ -93,6 +94,12 @@ class WindowView:
     @property
     def name(self) -> str:
         return self.standing.window.name
+
+    @property
+    def calls_query(self) -> str:
+        """Return what the list of calls is asked for to show those of the window."""
+        asked = {} if self.category == EVERY else {"category": self.category}
+        return urlencode({**asked, self.standing.window.span: self.name})
 
 
 def show_window(
