@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from learning_app.audit.core.records import FindingCode
 from learning_app.audit.models import MAX_NOTE_CHARS, Acknowledgement, AuditReport
 from learning_app.audit.selectors import findings_of, usual_reports
+from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.errors import Conflict, NotFound
 from minara_site.kernel.plain_text import clean_text
@@ -109,13 +110,18 @@ def restore_acknowledgement(
     actor: str,
     now: datetime,
 ) -> list[Acknowledgement]:
-    """Undo that acknowledgements were ended together. Raises NotFound, Conflict."""
+    """Undo that acknowledgements were ended in one act, but for findings that were acknowledged again since.
+
+    Raises NotFound, and Conflict when that leaves none.
+    """
     with transaction.atomic():
         lock_usual()
         given = get_acknowledgement(acknowledgement_id)
         given_since = Acknowledgement.objects.filter(ended_at=None).values("code")
-        together = Acknowledgement.objects.filter(ended_at=given.ended_at).exclude(ended_at=None)
+        together = list_ended_with(given)
         left = together.exclude(code__in=given_since)
+        if together.exists() and not left.exists():
+            raise Conflict(_("It was acknowledged again since. Nothing was changed."), code="acknowledged")
         return set_ended(
             left,
             ended_at=None,
@@ -123,6 +129,19 @@ def restore_acknowledgement(
             actor=actor,
             now=now,
         )
+
+
+def list_ended_with(given: Acknowledgement) -> "QuerySet[Acknowledgement]":
+    """Return those that the same act ended and nobody restored since, itself among them; none while it holds.
+
+    The audit log says which these are: another act may have the same moment.
+    """
+    if given.ended_at is None:
+        return Acknowledgement.objects.none()
+    acts = AuditEntry.objects.filter(tool_call="finding_reopened", at=given.ended_at)
+    reopened = (entry.details["ids"] for entry in acts)
+    ids = next((each for each in reopened if given.pk in each), [given.pk])
+    return Acknowledgement.objects.filter(pk__in=ids, ended_at=given.ended_at)
 
 
 def get_acknowledgement(acknowledgement_id: int) -> Acknowledgement:

@@ -205,6 +205,23 @@ def test_findings_are_acknowledged_together_with_a_note_undone_together_and_lear
     assert before == what_is_learned()
 
 
+def test_restores_what_was_opened_in_one_act_and_says_what_was_acknowledged_since(ana, operator_page):
+    make_loop(ana)
+    run_pass(now=NOON, requested_by="test")
+    [others] = acknowledge(codes=["verdicts_oscillate"], note="", actor="user:1", now=NOON)
+    sent = {"codes": ["cases_overdue"], "note": ""}
+    given = operator_page.post("/audit/findings/acknowledge/", sent, follow=True)
+    opened = operator_page.post(undo_of(given), follow=True)
+    undo_acknowledgement(acknowledgement_id=others.pk, actor="user:1", now=NOON)  # at the same moment
+    operator_page.post("/audit/findings/acknowledge/", sent)
+    refused = operator_page.post(undo_of(opened), follow=True)
+    assert "It was acknowledged again since. Nothing was changed." in text_of(refused, 409)
+    again = Acknowledgement.objects.get(ended_at=None)
+    operator_page.post(reverse("audit:reopen", args=[again.pk]))
+    operator_page.post(undo_of(opened))
+    assert list(Acknowledgement.objects.filter(ended_at=None).values_list("code", flat=True)) == ["cases_overdue"]
+
+
 @table("query,codes", [("?state=open&severity=high", {"cron_behind"}), ("?state=gone", {"states_churn"}), ("", None)])
 def test_findings_are_narrowed_by_state_and_severity(operator_page, query, codes):
     make_report(days=3, findings=[{"code": "states_churn", "facts": {"of": 4, "times": 3}}])
