@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from learning_app.learnings.models import Learning
 from minara_site.access.models import AccessEntry
 from tests.kit.clock import NOON
-from tests.kit.page import text_of
+from tests.kit.page import text_of, undo_of
 from tests.kit.visitor import visitor
 from tests.learning_app.learnings.rows import make_learning
 from tests.learning_app.learnings.test_store import HOSTILE, switch_off
@@ -84,6 +84,16 @@ def test_guidance_is_edited_with_what_was_typed_kept_and_undone_later(page, thre
     held = page.post(f"{path}edit/", {"guidance": HOSTILE, "version": 3}, follow=True)
     assert "/memories/held/" in held.redirect_chain[-1][0]
     assert names_on(page, "?state=held") == ["scan"]
+
+
+def test_an_undo_of_an_edit_leaves_a_newer_edit_as_it_is(page, three):
+    row = three[1]
+    edit = f"/learnings/{row.uid}/edit/"
+    done = page.post(edit, {"guidance": "20 a minute", "version": 1}, follow=True)
+    page.post(edit, {"guidance": "30 a minute", "version": 2})
+    assert page.post(undo_of(done)).status_code == 409
+    row.refresh_from_db()
+    assert row.guidance == "30 a minute"
 
 
 def test_a_message_shows_what_would_be_offered_and_why_and_logs_nothing(page, three, ana):

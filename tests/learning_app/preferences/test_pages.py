@@ -143,6 +143,14 @@ def test_every_decision_is_a_form_that_its_toast_and_its_page_undo(page, ana):
     assert labels == ["Preference archived", "Preference approved"]
 
 
+def test_an_undo_takes_back_its_own_act_and_no_other_of_the_same_person(page, ana):
+    first, second = make_preference(ana), make_preference(ana, "Answers briefly.")
+    done = page.post(one(first, "reject"), follow=True)
+    page.post(one(second, "reject"))
+    page.post(undo_of(done))
+    assert (state_of(first), state_of(second)) == ("proposed", "rejected")
+
+
 def test_a_row_of_the_list_answers_htmx_that_it_left(page, ana):
     row, other = make_preference(ana), make_preference(ana, "Answers briefly.")
     answer = text_of(page.post(one(row, "approve"), {"version": 1}, headers=HTMX))

@@ -13,7 +13,7 @@ from profile_app.documents.models import Document
 from profile_app.documents.services import save_document
 from tests.kit.clock import NOON
 from tests.kit.page import text_of
-from tests.memory_app.writes.factories import person
+from tests.memory_app.writes.factories import person, roll
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 BAD = "key:bad00000"
@@ -61,3 +61,12 @@ def test_a_writer_goes_and_comes_back_and_what_the_owner_wrote_stays(ana, olga, 
     sha256 = preview_undo(record).sha256
     undo_roll_back(principal=person(olga), rollback_id=record.pk, sha256=sha256, reason="", now=NOON)
     assert texts() == before
+
+
+def test_goes_back_no_further_than_the_moment_that_it_is_asked_from(ana, olga):
+    save(ana, "USER.md", "my own words", f"user:{ana.pk}", NOON - 3 * HOUR)
+    save(ana, "USER.md", "its notes of the day before", BAD, NOON - 2 * HOUR)
+    save(ana, "USER.md", "poisoned once", BAD, NOON - HOUR)
+    save(ana, "USER.md", "poisoned twice", BAD, NOON)
+    roll(olga, BAD, NOON - HOUR, NOON)
+    assert texts() == {"USER.md": "its notes of the day before"}
