@@ -1,5 +1,7 @@
 """The app's acts of the audit log, room by room."""
 
+from typing import Any
+
 from django.utils.translation import gettext_lazy as _, ngettext_lazy
 
 from minara_site.kernel.audit_log.table import AuditAct, FeedLine, Undo
@@ -11,6 +13,7 @@ REJECTED = ngettext_lazy("Rejected %(number)s preference", "Rejected %(number)s 
 ARCHIVED = ngettext_lazy("Archived %(number)s preference", "Archived %(number)s preferences", "count")
 ACTIVATED = ngettext_lazy("Activated %(number)s hard constraint", "Activated %(number)s hard constraints", "count")
 ENDED = ngettext_lazy("Archived %(number)s hard constraint", "Archived %(number)s hard constraints", "count")
+DECIDED: Any = {"undone_by": "preference_decide", "undone_as": "preference_undone"}
 
 ACTS = (
     AuditAct("methodology_created", _("Methodology created"), undo=Undo.ROLL_BACK),
@@ -48,18 +51,20 @@ ACTS = (
         undo=Undo.ROLL_BACK,
         feed=FeedLine(PROPOSED, "", PREFERENCES, PREFERENCE),
     ),
-    AuditAct("preference_repeated", _("Preference proposed again")),
+    AuditAct("preference_repeated", _("Preference proposed again"), **DECIDED),
     AuditAct(
         "preference_approved",
         _("Preference approved"),
         undo=Undo.OPPOSITE,
         changes_prompt=True,
+        **DECIDED,
         feed=FeedLine(APPROVED, "t-read", PREFERENCES, PREFERENCE),
     ),
     AuditAct(
         "preference_rejected",
         _("Preference rejected"),
         undo=Undo.OPPOSITE,
+        **DECIDED,
         feed=FeedLine(REJECTED, "t-bad", PREFERENCES, PREFERENCE),
     ),
     AuditAct(
@@ -67,6 +72,7 @@ ACTS = (
         _("Preference archived"),
         undo=Undo.OPPOSITE,
         changes_prompt=True,
+        **DECIDED,
         feed=FeedLine(ARCHIVED, "t-person", PREFERENCES, PREFERENCE),
     ),
     AuditAct("preference_undone", _("Decision on a preference undone"), changes_prompt=True),
@@ -75,6 +81,7 @@ ACTS = (
         _("Hard constraint activated"),
         undo=Undo.OPPOSITE,
         changes_prompt=True,
+        **DECIDED,
         feed=FeedLine(ACTIVATED, "t-read", PREFERENCES, PREFERENCE),
     ),
     AuditAct(
@@ -82,6 +89,7 @@ ACTS = (
         _("Hard constraint archived"),
         undo=Undo.OPPOSITE,
         changes_prompt=True,
+        **DECIDED,
         feed=FeedLine(ENDED, "t-person", PREFERENCES, PREFERENCE),
     ),
     AuditAct("preference_held", _("Preferences held again"), undo=Undo.OPPOSITE),

@@ -1,8 +1,15 @@
-"""The app's kinds of stored text."""
+"""The app's kinds."""
 
 from learning_app.cases.kinds import CaseKind
 from learning_app.learnings.kinds import LearningKind
 from learning_app.methodologies.kinds import MethodologyKind
-from learning_app.preferences.kinds import PreferenceTextKind
+from learning_app.preferences.core import PREFERENCE_KIND
+from learning_app.preferences.kinds import PreferenceChanges, PreferenceTextKind
+from minara_site.kernel.registry import Kind
 
-KINDS = (MethodologyKind(), CaseKind(), LearningKind(), PreferenceTextKind())
+KINDS = (
+    MethodologyKind(),
+    CaseKind(),
+    LearningKind(),
+    Kind(PREFERENCE_KIND, (PreferenceTextKind(), PreferenceChanges())),
+)

@@ -11,7 +11,7 @@ from learning_app.institution.models import (
 )
 from learning_app.learnings.models import Learning, SuggestionLogEntry, TurnLearning, TurnReview
 from learning_app.methodologies.models import LifecycleEvent, Methodology, RolledBackMethodology
-from learning_app.preferences.models import Preference, PreferenceCursor, RolledBackPreference
+from learning_app.preferences.models import Preference, PreferenceCursor
 
 __all__ = [
     "Acknowledgement",
@@ -30,7 +30,6 @@ __all__ = [
     "Preference",
     "PreferenceCursor",
     "RolledBackMethodology",
-    "RolledBackPreference",
     "SuggestionLogEntry",
     "TradingCase",
     "TurnLearning",

@@ -8,6 +8,7 @@ from minara_site.agent.mcp.views import endpoint as mcp_endpoint
 from minara_site.api import api
 from minara_site.kernel.health import healthz, readyz
 from minara_site.shell.pages import page
+from minara_site.shell.undo import undo
 
 handler400 = "minara_site.shell.errors.bad_request"
 handler403 = "minara_site.shell.errors.permission_denied"
@@ -21,6 +22,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("memory_app.urls")),
     path("", include("learning_app.urls")),
     path("", include("profile_app.urls")),
+    path("undo/<int:change_set_id>/", undo, name="undo"),
     path("v1/", api.urls),
     path("mcp", mcp_endpoint, name="mcp"),
     path("healthz", page(Act.PROBE)(healthz), name="healthz"),

@@ -15,9 +15,9 @@ from minara_site.kernel.rollback import (
     PlanRow,
     RollbackKind,
     RollbackRecord,
-    UnchangedReason,
     UnchangedRow,
 )
+from minara_site.kernel.unchanged import UnchangedReason
 
 
 class CaseRollback(RollbackKind):

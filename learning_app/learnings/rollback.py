@@ -20,10 +20,10 @@ from minara_site.kernel.rollback import (
     PlanRow,
     RollbackKind,
     RollbackRecord,
-    UnchangedReason,
     UnchangedRow,
     too_many_rows,
 )
+from minara_site.kernel.unchanged import UnchangedReason
 
 STORED, EDITED = "learning", "learning_guidance"
 

@@ -23,9 +23,9 @@ from minara_site.kernel.rollback import (
     PlanRow,
     RollbackKind,
     RollbackRecord,
-    UnchangedReason,
     UnchangedRow,
 )
+from minara_site.kernel.unchanged import UnchangedReason
 
 CREATED = "methodology"
 

@@ -31,8 +31,8 @@ class PreferenceQuerySet(OwnedQuerySet):
 class Preference(models.Model):
     """One learned wish of an owner.
 
-    `source` says who proposed it first, `evidence_count` how often it was proposed. The last decision is kept for its
-    undo: `state_before` and `statement_before` say what it replaced, `reason` why it was made.
+    `source` says who proposed it first, `evidence_count` how often it was proposed, `reason` why it was decided so.
+    `text_version` is the version of its words.
     """
 
     owner = owner_key()
@@ -45,8 +45,7 @@ class Preference(models.Model):
     reason = models.CharField(max_length=200, blank=True)
     decided_by = models.CharField(max_length=80, blank=True)
     decided_at = models.DateTimeField(null=True)
-    state_before = models.CharField(max_length=8, blank=True)
-    statement_before = models.TextField(blank=True)
+    text_version = models.PositiveIntegerField(default=1)
     version = models.PositiveIntegerField(default=1)
     actor = models.CharField(max_length=80)
     origin = models.CharField(max_length=255, blank=True)
@@ -111,24 +110,6 @@ class Preference(models.Model):
     def mask(self) -> None:
         """Mask the secrets of this copy for another reader than its owner."""
         self.statement, self.reason = mask(self.statement), mask(self.reason)
-
-
-class RolledBackPreference(models.Model):
-    """One preference that a roll-back rejected, at the version that it left; `rollback_id` is its record elsewhere."""
-
-    rollback_id = models.BigIntegerField()
-    preference = models.ForeignKey(
-        Preference,
-        on_delete=models.CASCADE,
-        related_name="+",
-    )
-    version = models.PositiveIntegerField()
-
-    class Meta:
-        db_table = "preference_rollbacks"
-        constraints: ClassVar = [
-            models.UniqueConstraint(fields=["rollback_id", "preference"], name="one_step_per_preference")
-        ]
 
 
 class PreferenceCursor(models.Model):

@@ -8,11 +8,12 @@ from typing import Any
 from django.urls import reverse
 from django.utils.translation import gettext as _, gettext_lazy, ngettext
 
+from learning_app.preferences.core import PREFERENCE_KIND
 from learning_app.preferences.models import Preference
 from learning_app.preferences.pages.lists import PreferenceRow, shape_rows
 from learning_app.preferences.pages.one import review_context
 from learning_app.preferences.selectors import preference_missing
-from learning_app.preferences.services.decide import approve, reject_all, undo_decision
+from learning_app.preferences.services.decide import approve, reject_all
 from learning_app.preferences.services.propose import SAME_STATEMENT
 from learning_app.similarity.core import find_most_similar_tfidf
 from learning_app.vocabulary import PreferenceState
@@ -24,6 +25,7 @@ from minara_site.kernel.errors import Conflict
 from minara_site.kernel.ownership import EVERYONE
 from minara_site.kernel.plain_text import parse_number
 from minara_site.shell.review import ReviewItem, ReviewKind, ReviewPane, Undone, Verdict
+from minara_site.shell.undo import done_label, find_undoable, undo_set
 from minara_site.web.filters import Rows, Text
 from minara_site.web.moments import number_label
 
@@ -113,20 +115,11 @@ class ProposalReview(ReviewKind):
     def undo(self, key: str, *, principal: Principal, now: datetime) -> Undone:
         principal.require(Act.PREFERENCE_DECIDE)
         [row] = self.find([key])
-        if row.decided_by != principal.actor or row.state_before != PreferenceState.PROPOSED:
+        decided = find_undoable(PREFERENCE_KIND, row, principal=principal)
+        if decided is None or decided.actor != principal.actor or decided.act not in DECISIONS:
             raise Conflict(_("It changed since. Nothing was undone."), code="changed")
-        rows = undo_decision(
-            preference_id=row.pk,
-            owner=EVERYONE,
-            actor=principal.actor,
-            now=now,
-        )
-        text = ngettext(
-            "Undone for %(count)s preference.",
-            "Undone for %(count)s preferences.",
-            len(rows),
-        )
-        return Undone(text % {"count": number_label(len(rows))}, key)
+        _made, plan = undo_set(decided.pk, principal=principal, now=now)
+        return Undone(done_label(plan), key)
 
     def find_newest_decision(self) -> tuple[str, datetime] | None:
         entries = AuditEntry.objects.order_by("-at").values_list("actor", "at")

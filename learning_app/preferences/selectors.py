@@ -11,6 +11,8 @@ from learning_app.preferences.core.mining import TURN_ORIGIN
 from learning_app.preferences.models import Preference, PreferenceQuerySet
 from learning_app.vocabulary import PreferenceKind
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.changes.models import Revision
+from minara_site.kernel.changes.selectors import list_history as list_past
 from minara_site.kernel.conversations.models import Turn
 from minara_site.kernel.core.vocabulary import Source
 from minara_site.kernel.errors import NotFound
@@ -27,6 +29,7 @@ HISTORY_ACTS = (
     "preference_rejected",
     "preference_archived",
     "preference_undone",
+    "undone",
     "constraint_activated",
     "constraint_archived",
     "preference_held",
@@ -126,13 +129,25 @@ def list_history(row: Preference) -> list[AuditEntry]:
     return [entry for entry in found if is_about(entry, row)][:MAX_HISTORY]
 
 
+def find_statement_before(row: Preference) -> str:
+    """Return what a preference said before its last decision; empty where that changed no words. Two queries."""
+    if row.text_version == 1:
+        return ""
+    past = list_past(PREFERENCE_KIND, row)
+    if not past:  # of the demo
+        first = Revision.objects.get(kind=PREFERENCE_KIND, key=str(row.pk), number=1)
+        return str(first.texts["statement"])
+    before: str = past[0][0].statement
+    return before if before != row.statement else ""
+
+
 def is_about(entry: AuditEntry, row: Preference) -> bool:
     """Say whether an act was done on this preference; the ids of a roll-back are those of memories."""
     details = entry.details
     if "rollback" in details:
         return row.pk in details.get("preferences", ())
     holds = (hold["object"] for hold in details.get("holds", ()))
-    return row.pk in [details.get("id"), *details.get("ids", ()), *holds]
+    return row.pk in [details.get("id"), *map(int, details.get("ids", ())), *holds]
 
 
 def accepted(rows: Iterable[Preference]) -> list[Preference]:

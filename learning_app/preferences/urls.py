@@ -14,7 +14,6 @@ urlpatterns = [
     path("<int:preference_id>/approve/", one.approve_one, name="approve"),
     path("<int:preference_id>/reject/", one.reject_one, name="reject"),
     path("<int:preference_id>/archive/", one.archive_one, name="archive"),
-    path("<int:preference_id>/undo/", one.undo, name="undo"),
     path("<int:preference_id>/activate/", limits.activate, name="activate"),
     path("<int:preference_id>/archive-constraint/", limits.archive_limit, name="archive_constraint"),
 ]

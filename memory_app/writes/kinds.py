@@ -24,12 +24,12 @@ from memory_app.writes.selectors.memories import (
     load_row_states,
     load_rows,
     load_texts,
-    slices,
 )
 from memory_app.writes.selectors.profile import decide_revisions, decide_undo_of_entries, find_held, list_own_revisions
 from memory_app.writes.services.memories import apply_memory_steps
 from memory_app.writes.services.profile import apply_entry_step
 from minara_site.kernel.core.diff import Segment, word_diff
+from minara_site.kernel.db import slices
 from minara_site.kernel.events import memory_written, send_after_commit
 from minara_site.kernel.guard.masking import mask, mask_value, masked_for
 from minara_site.kernel.rollback import (

@@ -8,6 +8,7 @@ from memory_app.memories.models import Memory
 from memory_app.user_profile.models import UserProfileRevision
 from memory_app.writes.core.entries import IMPORT
 from memory_app.writes.core.memories import WriteKind
+from minara_site.kernel.changes.models import ChangeSet
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 from minara_site.kernel.rollback import MAX_ROWS, UNCHANGED
 
@@ -17,7 +18,7 @@ class WriteRollback(models.Model):
 
     `writer` is an actor of the audit log, or `import:` with the id of a run; `since` is where its writes begin.
     `counts` are rows by effect, `left` the unchanged ones. `batch` marks the rows it put into or took out of the
-    trash. `plan_sha256` is the plan that its operator saw.
+    trash, `change_set` names those whose changes are recorded. `plan_sha256` is the plan that its operator saw.
     """
 
     writer = models.CharField(max_length=80)
@@ -29,6 +30,12 @@ class WriteRollback(models.Model):
     counts = models.JSONField()
     left = models.JSONField(default=list)
     plan_sha256 = models.CharField(max_length=64)
+    change_set = models.OneToOneField(
+        ChangeSet,
+        on_delete=models.SET_NULL,
+        null=True,
+        related_name="rollback",
+    )
     undoes = models.OneToOneField(
         "self",
         on_delete=models.CASCADE,

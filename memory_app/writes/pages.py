@@ -16,7 +16,8 @@ from memory_app.writes.selectors.plans import RollbackPlan
 from memory_app.writes.selectors.writers import Writer
 from minara_site.access.actors import name_actors
 from minara_site.access.models import User
-from minara_site.kernel.rollback import UNCHANGED, Effect, Label, PlanRow, UnchangedReason, list_effects, rollback_kinds
+from minara_site.kernel.rollback import UNCHANGED, Effect, Label, PlanRow, list_effects, rollback_kinds
+from minara_site.kernel.unchanged import UnchangedReason
 from minara_site.web.lists import Column, Empty, ListSpec, by_time
 from minara_site.web.moments import number_label
 

@@ -43,6 +43,7 @@ class Act(StrEnum):
     PROBE = "probe"
     API_DOCS = "api_docs"
     HOME = "home"
+    UNDO = "undo"
     OWN_SETTINGS = "own_settings"
     KEYS = "keys"
     KEY_CREATE = "key_create"
@@ -162,6 +163,7 @@ POLICY: dict[Act, Rule] = {
     Act.API_DOCS: Rule(ANYBODY),
     Act.SIGN_OUT: Rule(SIGNED_IN),
     Act.HOME: Rule(SIGNED_IN),
+    Act.UNDO: Rule(OWNERS, others=OPERATORS),  # and besides what `undone_by` of the act names
     Act.OWN_SETTINGS: Rule(SIGNED_IN),
     Act.KEYS: Rule(OWNERS),
     Act.KEY_CREATE: Rule(OWNERS, fresh=True),

@@ -11,6 +11,7 @@ HELD_AGAIN = _("You can undo this, and hold it again later.")
 BY_SIGNING_IN = _("Signing in again undoes it.")
 
 PAGE_ACTS = (
+    PageAct("undo", undo="undo", note=_("You can undo this again.")),
     # Signing in, and the account
     PageAct("account_login", undo="account_logout"),
     PageAct("account_logout", undo="account_login", note=BY_SIGNING_IN),

@@ -15,6 +15,7 @@ ACTS = (
     AuditAct("job_requested", _("Job asked for"), undo=Undo.OPPOSITE),
     AuditAct("job_cancelled", _("Job run cancelled"), undo=Undo.OPPOSITE),
     AuditAct("job_retried", _("Job run tried again"), undo=Undo.OPPOSITE),
+    AuditAct("undone", _("Undone"), changes_prompt=True, undo=Undo.OPPOSITE),
     AuditAct("backup.made", _("Backup made"), is_write=False),
     AuditAct("backup.restored", _("Backup restored")),
 )

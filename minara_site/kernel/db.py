@@ -9,7 +9,8 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cache
-from typing import Any
+from itertools import islice
+from typing import Any, TypeVar
 
 from django.db import (
     DEFAULT_DB_ALIAS,
@@ -27,6 +28,10 @@ from django.utils.translation import gettext as _
 
 READ_ONLY_SQL_TRANSACTION = "25006"
 MIGRATION_LOCK = 6_021_773  # any number that all machines know
+SLICE = 500
+"""As many rows, or parameters of a statement, both engines take at once."""
+
+Item = TypeVar("Item")
 
 
 class WriteRefused(Exception):
@@ -191,6 +196,13 @@ def trigger_names(connection: BaseDatabaseWrapper) -> set[str]:
     with connection.cursor() as cursor:
         cursor.execute(catalogue)
         return {name for (name,) in cursor.fetchall()}
+
+
+def slices(items: Iterable[Item], size: int = SLICE) -> Iterator[list[Item]]:
+    """Yield the items in lists of at most this size."""
+    left = iter(items)
+    while chosen := list(islice(left, size)):
+        yield chosen
 
 
 def fetch_row(model: type[Model], key: Any, *columns: str) -> tuple[Any, ...] | None:

@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 from minara_site.kernel.audit_log import tasks as audit_log
 from minara_site.kernel.backup.selectors import MAKE, get_every
 from minara_site.kernel.backup.tasks import make
+from minara_site.kernel.changes.services import APPLY, apply_set
 from minara_site.kernel.guard.rescan import rescan
 from minara_site.kernel.idempotency import tasks as idempotency
 from minara_site.kernel.jobs import tasks as jobs
@@ -63,6 +64,7 @@ JOBS = (
         reports=True,
         summary=_("Judges again what was stored under other guard rules and holds what they refuse now."),
     ),
+    Job(APPLY, apply_set, reports=True, summary=_("Carries out an undo of many rows, in slices.")),
     Job(
         "jobs.forget",
         jobs.delete_expired,

@@ -1,6 +1,7 @@
 """The kernel's tables, room by room."""
 
 from minara_site.kernel.audit_log.models import AuditEntry, AuditSeal
+from minara_site.kernel.changes.models import Change, ChangeSet, Revision
 from minara_site.kernel.conversations.models import Session, Turn
 from minara_site.kernel.files.models import StoredFile, StoredPart
 from minara_site.kernel.governance.models import CapabilitySwitch, CircuitBreaker, ShadowDecision
@@ -19,6 +20,8 @@ __all__ = [
     "BudgetWindow",
     "BusyMark",
     "CapabilitySwitch",
+    "Change",
+    "ChangeSet",
     "CircuitBreaker",
     "Hold",
     "IdempotentCall",
@@ -29,6 +32,7 @@ __all__ = [
     "PriceBar",
     "PricePoint",
     "RateCount",
+    "Revision",
     "Session",
     "ShadowDecision",
     "StoredFile",

@@ -3,6 +3,7 @@
 What must happen in turn among the rows of one owner takes the owner's lock first (decisions: order of ids).
 """
 
+from collections.abc import Iterable
 from enum import Enum
 from typing import Any, Self
 
@@ -38,6 +39,12 @@ def lock_owner(owner_id: int) -> None:
     """
     if connection.features.has_select_for_update:
         get_user_model()._default_manager.select_for_update(no_key=True).filter(pk=owner_id).values_list("pk").first()  # noqa: SLF001
+
+
+def lock_owners(owner_ids: Iterable[int | None]) -> None:
+    """Lock several owners, in the order in which everybody does; None is the instance, which needs no lock."""
+    for owner_id in sorted({each for each in owner_ids if each is not None}):
+        lock_owner(owner_id)
 
 
 def owner_key(*, null: bool = False) -> "models.ForeignKey[Any, Any]":

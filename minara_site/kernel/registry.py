@@ -6,12 +6,23 @@ imports whatever room it needs; this one imports none, so it is the lowest of th
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, TypeVar
 
 from django.apps import apps
+
+Facet = TypeVar("Facet")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A table, by the name that holds and changes keep, with what its room declares of it for readers: its facets."""
+
+    name: str
+    facets: tuple[Any, ...]
 
 
 @cache
@@ -35,3 +46,9 @@ def iterate_declared(name: str) -> Iterator[tuple[str, Any]]:
         for module in (f"{app.name}.{name}", f"{app.name}.{name}_list"):
             for each in getattr(import_module(module), name.upper(), ()) if find_spec(module) else ():
                 yield app.name, each
+
+
+def facets(wanted: type[Facet]) -> list[Facet]:
+    """Return what the kinds of all apps declare for the reader whose class of facet this is, in the apps' order."""
+    declared = [each.facets if isinstance(each, Kind) else (each,) for each in load("kinds").values()]
+    return [facet for each in declared for facet in each if isinstance(facet, wanted)]

@@ -9,31 +9,24 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar, Protocol
 
-from django.db.models import TextChoices
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _, gettext_lazy
 
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.changes.core import Plan, Step
+from minara_site.kernel.changes.kinds import Changes, changes_of
+from minara_site.kernel.changes.models import Change
 from minara_site.kernel.core.diff import Segment
+from minara_site.kernel.db import slices
 from minara_site.kernel.errors import Invalid
+from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.registry import load
+from minara_site.kernel.unchanged import UnchangedReason
 
 Label = str | Promise
 Entries = Sequence[AuditEntry]
 MAX_ROWS = 20_000  # of one roll-back: it is one transaction
 UNCHANGED = "left"  # the unchanged rows in counts, records and addresses, beside the effects
-
-
-class UnchangedReason(TextChoices):
-    """Why a roll-back leaves a row as it is."""
-
-    EDITED_SINCE = "edited_since", gettext_lazy("its text was changed afterwards")
-    MOVED_SINCE = "moved_since", gettext_lazy("it was deleted or restored afterwards")
-    CHANGED_SINCE = "changed_since", gettext_lazy("its value was changed afterwards")
-    GONE = "gone", gettext_lazy("it was removed for good")
-    DECIDED = "decided", gettext_lazy("a person decided on it afterwards")
-    RECORD = "record", gettext_lazy("it is a record of what was decided, which nothing changes")
-    WAITS = "waits", gettext_lazy("its new value waits in the queue of held texts; discard it there")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +94,7 @@ class RollbackRecord(Protocol):
     at: Any
     batch: Any
     undoes: Any
+    change_set: Any
 
 
 class RollbackKind(ABC):
@@ -187,6 +181,88 @@ class RollbackKind(ABC):
     def list_changed(self, record: RollbackRecord, *, limit: int) -> Sequence[Any]:
         """Return the rows with a page that a roll-back changed, at most so many."""
         return ()
+
+
+class ChangesRollback(RollbackKind):
+    """A kind whose changes are recorded: `kernel/changes` plans and carries out what becomes of its rows.
+
+    `id_column` is the column by which records and addresses name a row. The first of `effects` is about rows that the
+    writer made.
+    """
+
+    id_column: ClassVar[str] = "pk"
+
+    def made_by(self, entries: Entries) -> set[str]:
+        """Return the keys of the rows that these entries made."""
+        made = [entry.details["id"] for entry in entries if self.writes[entry.tool_call] == self.effects[0].name]
+        found: set[str] = set()
+        for ids in slices(made):
+            rows = self.facet.model.objects.filter(**{f"{self.id_column}__in": ids})
+            found |= set(map(str, rows.values_list("pk", flat=True)))
+        return found
+
+    @property
+    def facet(self) -> Changes:
+        return changes_of()[self.name]
+
+    def effect_of(self, step: Step) -> str:
+        """Return the effect that a step stands for."""
+        return self.effects[0].name
+
+    def part_of(self, plan: Plan) -> KindPlan:
+        """Return what of a plan is about this kind, in the shape of the others."""
+        steps: dict[str, list[Step]] = {effect.name: [] for effect in self.effects}
+        for step in plan.steps:
+            if step.kind == self.name:
+                steps[self.effect_of(step)].append(step)
+        stays = [stay for stay in plan.stays if stay.kind == self.name]
+        rows = self.facet.load([stay.key for stay in stays])
+        unchanged = [
+            UnchangedRow(
+                UnchangedReason(stay.reason),
+                getattr(rows.get(stay.key), self.id_column, stay.key),
+                stay.owner_id,
+                stay.since.actor if stay.since else "",
+            )
+            for stay in stays
+        ]
+        return KindPlan(steps, unchanged)
+
+    def plan(
+        self,
+        entries: Entries,
+        *,
+        writer: str,
+        since: datetime,
+        now: datetime,
+        lock: bool,
+    ) -> KindPlan:
+        raise NotImplementedError  # planned with the other kinds of changes, in one go
+
+    def plan_undo(self, record: RollbackRecord, *, lock: bool) -> KindPlan:
+        raise NotImplementedError
+
+    def apply(self, record: RollbackRecord, plan: KindPlan) -> Mapping[Any, Mapping[str, Any]]:
+        """Return what the audit entries say: the rows are moved with those of other kinds, as one set."""
+        steps = [step for each in plan.steps.values() for step in each]
+        rows = self.facet.load([step.key for step in steps])
+        ids: dict[Any, list[Any]] = {}
+        for step in steps:
+            ids.setdefault(step.owner_id, []).append(getattr(rows[step.key], self.id_column))
+        return {owner_id: {self.audit_key: own, "count": len(own)} for owner_id, own in ids.items()}
+
+    def show_steps(self, steps: Sequence[Any], plan: KindPlan, *, reader: Any) -> Sequence[PlanRow]:
+        rows = self.facet.load([step.key for step in steps])
+        return [self.show_row(masked_for(reader, rows[step.key])) for step in steps]
+
+    @abstractmethod
+    def show_row(self, row: Any) -> PlanRow:
+        """Return a row as the page of a plan shows it."""
+
+    def list_changed(self, record: RollbackRecord, *, limit: int) -> Sequence[Any]:
+        changes = Change.objects.filter(set=record.change_set, kind=self.name).order_by("pk")
+        rows = self.facet.load(changes.values_list("key", flat=True)[:limit]).values()
+        return [getattr(row, self.id_column) for row in rows]
 
 
 def rollback_kinds() -> tuple[RollbackKind, ...]:

@@ -19,10 +19,10 @@ from minara_site.kernel.rollback import (
     PlanRow,
     RollbackKind,
     RollbackRecord,
-    UnchangedReason,
     UnchangedRow,
     too_many_rows,
 )
+from minara_site.kernel.unchanged import UnchangedReason
 from profile_app.documents.core import Origin
 from profile_app.documents.models import Document, DocumentRevision
 from profile_app.documents.services import lock_documents, put_in_force

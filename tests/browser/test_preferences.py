@@ -79,7 +79,7 @@ def test_an_owner_activates_a_limit_and_an_operator_refuses_one(visit: Visit, ol
 def test_every_page_is_whole_whatever_it_holds(visit: Visit, judge: Judge, olga: Any) -> None:
     named = {"origin": "z" * 250, "reason": "w" * 200}
     soft, limit = make_preference(olga, HOSTILE, **named), make_preference(olga, f"{HOSTILE} 3x", **LIMIT)
-    active = make_preference(olga, f"{HOSTILE} 4x", state="active", statement_before="Short", **LIMIT, **named)
+    active = make_preference(olga, f"{HOSTILE} 4x", state="active", **LIMIT, **named)
     make_preference(olga, HOSTILE, state="archived", **named)
     console = visit(olga)
     judge.open_all(

@@ -287,7 +287,6 @@ PAGES: dict[str, Row] = {
     ),
     "profile/preferences/<int:preference_id>/reject/": page(Act.PREFERENCE_DECIDE, post=ANA_AND_OPERATORS),
     "profile/preferences/<int:preference_id>/archive/": page(Act.PREFERENCE_DECIDE, post=ANA_AND_OPERATORS),
-    "profile/preferences/<int:preference_id>/undo/": page(Act.PREFERENCE_DECIDE, post=ANA_AND_OPERATORS),
     "profile/preferences/<int:preference_id>/activate/": page(Act.PREFERENCE_ACTIVATE, get=ONLY_ANA, post=ONLY_ANA),
     "profile/preferences/<int:preference_id>/archive-constraint/": page(
         Act.PREFERENCE_ACTIVATE, get=ONLY_ANA, post=ONLY_ANA
@@ -326,6 +325,7 @@ PAGES: dict[str, Row] = {
     "audit/<int:report_id>/": page(Act.AUDIT_READ, get=OPERATORS),
     "audit/<int:report_id>/export.json": page(Act.AUDIT_READ, get=OPERATORS),
     "audit/<int:report_id>/<str:code>/": page(Act.AUDIT_READ, get=OPERATORS),
+    "undo/<int:change_set_id>/": page(Act.UNDO, get=ANA_AND_OPERATORS, post=ANA_AND_OPERATORS),
     "learnings/": page(Act.LEARNINGS_READ, get=OWNERS),
     "learnings/try/": page(Act.LEARNINGS_READ, get=OWNERS),
     "learnings/bulk/": page(Act.LEARNING_REMOVE, post=ANA_AND_OPERATORS),

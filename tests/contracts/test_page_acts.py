@@ -50,7 +50,6 @@ SIGNING_IN = {"account_login", "account_logout", "access:password"}  # tests of 
 BOOKKEEPING = {
     "edited_by",
     "guidance_before",
-    "state_before",
     "version",
     "updated_at",
     "batch",
@@ -66,12 +65,15 @@ BOOKKEEPING = {
 }
 RECORDS = LOGS | {  # what is only ever added to
     "audit_log",
+    "change_sets",
+    "changes",
     "documents_revisions",
     "holds",
     "memory_consolidation_events",
     "memory_deletions",
     "memory_revisions",
     "methodology_lifecycle_events",
+    "revisions",
     "user_profile_revisions",
     "user_tag_events",
     "write_rollbacks",
@@ -150,6 +152,7 @@ MADE = {  # the sample that a new row of a table stands for, and its column
     "preference_id": ("learned_preferences", "id"),
     "lifecycle_event_id": ("methodology_lifecycle_events", "id"),
     "rollback_id": ("write_rollbacks", "id"),
+    "change_set_id": ("change_sets", "id"),
     "user_id": ("access_user", "id"),
     "institution_uid": ("institution_runs", "uid"),
     "acknowledgement_id": ("methodology_audit_acknowledgements", "id"),
@@ -203,7 +206,7 @@ WALKS: dict[str, Walk] = {
     "preferences:reject": Walk(),
     "preferences:bulk": Walk(),
     "preferences:archive": Walk(first=("preferences:approve",)),
-    "preferences:undo": Walk(first=("preferences:approve",)),
+    "undo": Walk(),
     "preferences:activate": Walk(
         samples={"preference_id": "archived_limit_id"}, then={"preference_version": 2}, undo=TYPED
     ),

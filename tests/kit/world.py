@@ -22,6 +22,7 @@ from learning_app.audit.services.acknowledge import acknowledge
 from learning_app.learnings.models import Learning
 from learning_app.methodologies.models import Methodology
 from learning_app.methodologies.services.decide import quarantine
+from learning_app.preferences.services.decide import reject
 from memory_app.bundle.models import BundleTransfer
 from memory_app.facts.models import ConsolidationEvent, FactConflict, FactVerdict
 from memory_app.memories.core import HARD_CONSTRAINT, FactState
@@ -57,6 +58,7 @@ from tests.kit.clock import NOON
 from tests.kit.databases import copy_databases, drop_databases, using
 from tests.kit.fixtures import make_user
 from tests.kit.tables import taken_back
+from tests.kit.undo import last_set
 from tests.kit.visitor import Visitor
 from tests.learning_app.audit.rows import make_report
 from tests.learning_app.learnings.rows import make_learning
@@ -399,9 +401,10 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
         "learning_uid": learning.uid,
         "learning_version": 2,
         "preference_id": seed_preferences(user, canary, actor=me.actor)[-1].pk,
-        "archived_limit_id": make_limit(user, canary, "archived", before="active").pk,
-        "active_limit_id": make_limit(user, canary, "active", before="archived").pk,
+        "archived_limit_id": make_limit(user, canary, "archived").pk,
+        "active_limit_id": make_limit(user, canary, "active").pk,
         "preference_version": 1,
+        "change_set_id": seed_undo(user, canary, now=now).pk,
         **seed_audit(),
         "alert_id": seed_alert(),
         "uid": method.uid,
@@ -476,9 +479,16 @@ def seed_preferences(user: Any, canary: str, *, actor: str) -> list[Any]:
     return [make_preference(user, f"{canary} prefers venue {number}", **at) for number in range(MANY)]
 
 
-def make_limit(user: Any, canary: str, state: str, *, before: str) -> Any:
+def seed_undo(user: Any, canary: str, *, now: Any) -> Any:
+    """Make an act of the owner that can be undone; return its set."""
+    row = make_preference(user, f"{canary} rejected wish", created_at=now)
+    reject(preference_id=row.pk, owner=user, actor=f"user:{user.pk}", now=now)
+    return last_set("preference", row)
+
+
+def make_limit(user: Any, canary: str, state: str) -> Any:
     """Make a hard constraint on which its owner has decided."""
-    at = {"created_at": timezone.now(), "actor": f"user:{user.pk}", "state_before": before}
+    at = {"created_at": timezone.now(), "actor": f"user:{user.pk}"}
     return make_preference(user, f"{canary} never above 3x", kind="hard_constraint", state=state, **at)
 
 

@@ -20,6 +20,7 @@ class Note(models.Model):
     actor = models.CharField(max_length=80)
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
+    archived_at = models.DateTimeField(null=True)
     held_at = models.DateTimeField(null=True)
     rules_version = models.CharField(max_length=16)
 

@@ -24,8 +24,6 @@ UNDECIDED: dict[str, Any] = {
     "reason": "",
     "decided_by": "",
     "decided_at": None,
-    "state_before": "",
-    "statement_before": "",
 }
 """The decision of a preference that waits for one."""
 

@@ -87,12 +87,6 @@ class PreferenceRow:
         return self.row.state == ACTIVE and self.row.is_hard and self.is_own
 
     @property
-    def may_undo(self) -> bool:
-        """Whether the last decision can be undone at once: none about a hard constraint in force."""
-        is_about_force = self.row.is_hard and ACTIVE in (self.row.state, self.row.state_before)
-        return bool(self.row.state_before) and not is_about_force
-
-    @property
     def is_owners_alone(self) -> bool:
         """Whether only its owner, somebody else, can go on with it."""
         return self.row.is_hard and not self.is_own and self.row.state != PreferenceState.REJECTED

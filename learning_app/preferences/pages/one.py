@@ -14,6 +14,7 @@ from learning_app.preferences.selectors import (
     current_limits,
     find_bridged,
     find_said,
+    find_statement_before,
     is_bridge_waiting,
     list_history,
     list_in_force,
@@ -27,6 +28,7 @@ from minara_site.kernel.core.diff import word_diff
 from minara_site.kernel.core.redact import redact_text
 from minara_site.kernel.guard.masking import mask, masked_for
 from minara_site.kernel.guard.selectors import find_last_hold
+from minara_site.shell.undo import find_undoable, undo_url
 from minara_site.web.filters import Text
 
 MAX_IN_FORCE = 3
@@ -58,10 +60,11 @@ class AgentReads:
 
 
 def page_context(row: Preference, principal: Principal) -> dict[str, Any]:
-    """Return what the page of one preference shows its reader. Nine queries at most."""
+    """Return what the page of one preference shows its reader. Eleven queries at most."""
     [shown] = shape_rows([row], principal.owner)
     history = shape_history(row, principal.owner)
-    before = row.statement_before if row.owner_id == principal.owner.pk else mask(row.statement_before)
+    before = find_statement_before(row)
+    before = before if shown.is_own else mask(before)
     return {
         "title": _("Preference %(id)d") % {"id": row.pk},
         "shown": shown,
@@ -71,8 +74,16 @@ def page_context(row: Preference, principal: Principal) -> dict[str, Any]:
         "limits": [masked_for(principal.owner, each) for each in current_limits(row)] if row.is_hard else [],
         "history": history,
         "changes": word_diff(before, shown.row.statement) if before else [],
+        "undo_url": find_undo_url(row, principal),
         **provenance_of(row, principal.owner),
     }
+
+
+def find_undo_url(row: Preference, principal: Principal) -> str | None:
+    """Return where the last decision is undone, None where nobody can or it is about a limit in force."""
+    decided = find_undoable(PREFERENCE_KIND, row, principal=principal)
+    is_about_force = row.is_hard and row.state in {PreferenceState.ACTIVE, PreferenceState.ARCHIVED}
+    return undo_url(None if is_about_force else decided)
 
 
 def provenance_of(row: Preference, reader: User) -> dict[str, Any]:

@@ -1,7 +1,8 @@
-"""What people decide on preferences: approve, edit and approve, reject, archive, undo. Sources: decisions, S1, U-20.
+"""What people decide on preferences: approve, edit and approve, reject, archive. Sources: decisions, S1, U-20.
 
 A hard constraint comes into force, and ends, only by its owner's own act with a typed value (R-19): on a page that asks
-for a fresh sign-in, or for `default` at a terminal. No other module sets a state to active.
+for a fresh sign-in, or for `default` at a terminal. No other module sets a state to active, but `kinds.py` where a
+decision on a soft one is undone.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -19,15 +20,16 @@ from learning_app.preferences.core import (
     MAX_REASON_CHARS,
     MAX_STATEMENT_CHARS,
     MOVES,
-    UNDECIDED,
+    PREFERENCE_KIND,
     typed_value_of,
 )
 from learning_app.preferences.models import Preference
-from learning_app.preferences.selectors import get_preference, is_refused, preference_missing
+from learning_app.preferences.selectors import is_refused, preference_missing
 from learning_app.vocabulary import PreferenceState
 from minara_site.access.actors import is_owner
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import record_audit
+from minara_site.kernel.changes.services import keep_texts, record, watch
 from minara_site.kernel.db import update_rows
 from minara_site.kernel.errors import Conflict, FieldError, Invalid, Refused
 from minara_site.kernel.guard import core as guard
@@ -52,8 +54,7 @@ DECIDED = (
     "reason",
     "decided_by",
     "decided_at",
-    "state_before",
-    "statement_before",
+    "text_version",
     "version",
     "updated_at",
 )
@@ -67,8 +68,9 @@ def approve(
     version: int | None = None,
     actor: str,
     now: datetime,
+    run: str | None = None,
 ) -> Preference:
-    """Put a soft preference in force, with another statement where one is given.
+    """Put a soft preference in force, with another statement where one is given; `run` is that of an import.
 
     Raises NotFound, Invalid (also `held`: the guard refuses the new statement), Refused (`hard_constraint`), and
     Conflict for a stale version, for what is held, and for a state from which no approval leads.
@@ -84,6 +86,7 @@ def approve(
             statement=statement,
             actor=actor,
             now=now,
+            run=run,
         )[0]
 
 
@@ -214,49 +217,6 @@ def archive_constraint(
         )[0]
 
 
-def undo_decision(
-    *,
-    preference_id: int,
-    owner: Owner,
-    version: int | None = None,
-    actor: str,
-    now: datetime,
-) -> list[Preference]:
-    """Undo the last decision, with all that was decided in the same act, unless something changed since.
-
-    Never puts a hard constraint in force and never ends one: both ask their owner for its value. Raises NotFound,
-    Conflict, Refused.
-    """
-    with transaction.atomic():
-        chosen = get_preference(owner=owner, preference_id=preference_id)
-        together = {
-            "decided_by": chosen.decided_by,
-            "decided_at": chosen.decided_at,
-            "state": chosen.state,
-        }
-        rows = list(lock(Preference.objects.for_owner(owner).filter(**together).exclude(state_before="")))
-        if (chosen.pk, version or chosen.version) not in [(row.pk, row.version) for row in rows]:
-            raise Conflict(_("It changed since, or its decision was undone. Nothing was changed."), code="changed")
-        for row in rows:
-            before = PreferenceState(row.state_before)
-            if row.is_hard and ACTIVE in (before, row.state):
-                raise only_its_owner()
-            if row.statement_before:
-                row.statement, row.rules_version = row.statement_before, ""  # readers judge it by today's rules
-            set_state(row, before, actor=actor, now=now, is_owners_act=False)
-            row.state_before = row.statement_before = ""
-            if before is PreferenceState.PROPOSED:
-                for name, value in UNDECIDED.items():
-                    setattr(row, name, value)
-        return store(
-            rows,
-            act="preference_undone",
-            was_active=chosen.state == ACTIVE,
-            actor=actor,
-            now=now,
-        )
-
-
 def decide(
     rows: Sequence[Preference],
     state: PreferenceState,
@@ -267,6 +227,7 @@ def decide(
     typed: str | None = None,
     actor: str,
     now: datetime,
+    run: str | None = None,
 ) -> list[Preference]:
     """Give locked preferences another state, all or none; a typed value makes it their owner's own act."""
     reason = clean_text(
@@ -275,12 +236,12 @@ def decide(
         max_chars=MAX_REASON_CHARS,
         min_chars=0,
     )
+    watched = watch(PREFERENCE_KIND, rows)
     for row in rows:
         if state not in MOVES[PreferenceState(row.state)]:
             raise Conflict(str(WHAT_IT_IS[PreferenceState(row.state)]), code=row.state)
-        row.statement_before = ""
         if statement is not None:
-            edit(row, statement)
+            edit(row, statement, actor=actor, now=now)
         if typed is not None:
             value = typed_value_of(row.statement, row.dimension)
             if typed.strip().casefold() != value.casefold():
@@ -298,13 +259,22 @@ def decide(
             now=now,
             is_owners_act=typed is not None,
         )
-    return store(
-        rows,
-        act=act,
-        was_active=state is ARCHIVED,
-        actor=actor,
-        now=now,
-    )
+    update_rows(Preference, DECIDED, rows)
+    record(act, {PREFERENCE_KIND: watched}, actor=actor, at=now, reason=reason, run=run)
+    for owner_id, own in groupby(sorted(rows, key=attrgetter("owner_id", "pk")), attrgetter("owner_id")):
+        ids = [row.pk for row in own]
+        details: dict[str, Any] = {"id": ids[0]} if len(ids) == 1 else {"count": len(ids), "ids": ids}
+        record_audit(
+            now=now,
+            actor=actor,
+            tool_call=act,
+            owner_id=owner_id,
+            reasoning=reason,
+            details=details,
+        )
+    announce_each(ENDED, (row.pk for row in rows if state is ARCHIVED), now=now)
+    announce_each(ACTIVATED, (row.pk for row in rows if state is ACTIVE), now=now)
+    return list(rows)
 
 
 def set_state(
@@ -316,7 +286,7 @@ def set_state(
     now: datetime,
     is_owners_act: bool,
 ) -> None:
-    """Set the state of a locked preference, and what its undo needs: the one place that sets or ends `active`.
+    """Set the state of a locked preference by a decision; besides, only an undo sets or ends `active`, of a soft one.
 
     Raises Refused for a hard constraint that would come into force or end without its owner's act, Conflict (`held`).
     """
@@ -324,42 +294,9 @@ def set_state(
         raise only_its_owner()
     if state is ACTIVE and is_refused(row):
         raise Conflict(_("The guard holds its text. Decide on the held text first."), code="held")
-    row.state_before, row.state, row.reason = row.state, state, reason
+    row.state, row.reason = state, reason
     row.decided_by, row.decided_at, row.updated_at = actor, now, now
     row.version += 1
-
-
-def store(
-    rows: Sequence[Preference],
-    *,
-    act: str,
-    was_active: bool,
-    actor: str,
-    now: datetime,
-) -> list[Preference]:
-    """Write decided rows with their audit entries, and announce what came into force and what ended."""
-    update_rows(Preference, DECIDED, rows)
-    for owner_id, own in groupby(
-        sorted(rows, key=attrgetter("owner_id", "pk")),
-        attrgetter("owner_id"),
-    ):
-        ids, reason = [row.pk for row in own], rows[0].reason
-        details: dict[str, Any] = {"id": ids[0]} if len(ids) == 1 else {"count": len(ids), "ids": ids}
-        record_audit(
-            now=now,
-            actor=actor,
-            tool_call=act,
-            owner_id=owner_id,
-            reasoning=reason,
-            details=details,
-        )
-    announce_each(ENDED, (row.pk for row in rows if was_active), now=now)
-    announce_each(
-        ACTIVATED,
-        (row.pk for row in rows if row.state == ACTIVE),
-        now=now,
-    )
-    return list(rows)
 
 
 def announce_each(topic: str, ids: Iterable[int], *, now: datetime) -> None:
@@ -410,12 +347,13 @@ def only_its_owner() -> Refused:
     return Refused(detail, code="hard_constraint")
 
 
-def edit(row: Preference, statement: str) -> None:
+def edit(row: Preference, statement: str, *, actor: str, now: datetime) -> None:
     """Give a locked preference another statement and keep what it said. Raises Invalid, also for what is refused."""
     if statement.strip() == row.statement:
         return
-    text = clean_statement(statement)
-    row.statement_before, row.statement, row.rules_version = row.statement, text, guard.RULES.version
+    earlier = {"statement": row.statement}
+    row.statement, row.rules_version = clean_statement(statement), guard.RULES.version
+    keep_texts(PREFERENCE_KIND, row, earlier, actor=actor, now=now)
 
 
 def clean_statement(statement: str) -> str:

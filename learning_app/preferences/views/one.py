@@ -1,4 +1,4 @@
-"""One preference: its evidence, and what a person decides on it and undoes."""
+"""One preference: its evidence, and what a person decides on it."""
 
 from http import HTTPStatus
 from typing import Any
@@ -8,23 +8,23 @@ from django.http import HttpResponse, QueryDict
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _, gettext_lazy, ngettext
+from django.utils.translation import gettext as _, gettext_lazy
 
+from learning_app.preferences.core import PREFERENCE_KIND
 from learning_app.preferences.forms import WordsForm
 from learning_app.preferences.models import Preference
 from learning_app.preferences.pages.lists import list_of, shape_rows
 from learning_app.preferences.pages.one import page_context
 from learning_app.preferences.selectors import get_preference
-from learning_app.preferences.services.decide import approve, archive, only_its_owner, reject, undo_decision
-from learning_app.vocabulary import PreferenceState
+from learning_app.preferences.services.decide import approve, archive, only_its_owner, reject
 from minara_site.access.access_log import log_opened
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Conflict, Invalid, Refused
 from minara_site.kernel.plain_text import parse_number
 from minara_site.shell.pages import PageRequest, page
+from minara_site.shell.undo import find_undoable, undo_url
 from minara_site.web.forms import show_refusal
 from minara_site.web.lists import render_row
-from minara_site.web.moments import number_label
 from minara_site.web.responses import back, form_status, render_page, see_other, toast, wants_fragment
 
 APPROVED = gettext_lazy("Approved. Agents read it from the next session on.")
@@ -105,23 +105,6 @@ def archive_one(request: PageRequest, preference_id: int) -> HttpResponse:
     return answer(request, archived, _("Archived. No new session reads it."))
 
 
-@page(Act.PREFERENCE_DECIDE, methods=("POST",))
-def undo(request: PageRequest, preference_id: int) -> HttpResponse:
-    """Undo the last decision with all that were decided in the same act; none about a hard constraint in force."""
-    row = open_one(request, Act.PREFERENCE_DECIDE, preference_id)
-    if row.is_hard and row.state == PreferenceState.ACTIVE:
-        return to_its_owner(request, row, "preferences:archive_constraint")
-    version = parse_number(request.GET.get("version", ""))
-    rows = undo_decision(**{**asked(request, row), "version": version})
-    said = ngettext(
-        "Undone for %(count)s preference.",
-        "Undone for %(count)s preferences.",
-        len(rows),
-    )
-    toast(request, said % {"count": number_label(len(rows))})
-    return back(request, reverse("preferences:one", args=[row.pk]))
-
-
 def open_one(request: PageRequest, act: Act, preference_id: int) -> Preference:
     """Return a preference that this reader reaches, and log the look at somebody else's. Raises NotFound."""
     principal = request.principal
@@ -156,7 +139,7 @@ def to_its_owner(request: PageRequest, row: Preference, url_name: str) -> HttpRe
 
 def answer(request: PageRequest, row: Preference, said: str | Promise) -> HttpResponse:
     """Say what was decided, with its undo; in a list the row leaves its tab."""
-    toast(request, said, undo_url(row))
+    toast(request, said, undo_url(find_undoable(PREFERENCE_KIND, row, principal=request.principal)))
     if not wants_fragment(request):
         return back(request, reverse("preferences:one", args=[row.pk]))
     params = QueryDict(urlsplit(request.htmx.current_url or "").query)
@@ -168,8 +151,3 @@ def answer(request: PageRequest, row: Preference, said: str | Promise) -> HttpRe
         shown.rows(owner),
         tab_counts=shown.count_tabs(owner),
     )
-
-
-def undo_url(row: Preference) -> str:
-    """Return where the decision that led to this version is undone."""
-    return f"{reverse('preferences:undo', args=[row.pk])}?version={row.version}"

@@ -195,6 +195,7 @@ def store(judged: Sequence[Judged], writing: Writing) -> list[Details]:
                 statement=each.payload.statement,
                 actor=writing.actor,
                 now=writing.now,
+                run=writing.run,
             )
         stored.append({"preference": proposed.row.pk, "count": 0})
     return stored

@@ -13,7 +13,8 @@ from functools import partial
 from itertools import islice
 
 from memory_app.writes.core.entries import id_runs
-from minara_site.kernel.rollback import MAX_ROWS, Entries, UnchangedReason, UnchangedRow
+from minara_site.kernel.rollback import MAX_ROWS, Entries, UnchangedRow
+from minara_site.kernel.unchanged import UnchangedReason
 
 UNRETIRED = "unretired"  # the effect that follows of others
 

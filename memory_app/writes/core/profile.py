@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as Abstra
 from dataclasses import dataclass
 from itertools import takewhile
 
-from minara_site.kernel.rollback import UnchangedReason, UnchangedRow
+from minara_site.kernel.rollback import UnchangedRow
+from minara_site.kernel.unchanged import UnchangedReason
 
 
 @dataclass(frozen=True, slots=True)

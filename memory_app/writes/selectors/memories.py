@@ -1,10 +1,9 @@
 """Plans of a roll-back for memories. Sources of truth: the audit log and the rows' histories."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from itertools import islice
-from typing import Any, TypeVar
+from typing import Any
 
 from django.db.models import Q
 
@@ -14,18 +13,11 @@ from memory_app.memories.models import Memory, MemoryRevision
 from memory_app.memories.selectors import retention_cutoff
 from memory_app.writes.core.memories import UNRETIRED, ChangedRow, Repetition, RollBackStep, RowState, WriteKind
 from memory_app.writes.models import RolledBackMemory
-from minara_site.kernel.rollback import KindPlan, UnchangedReason, UnchangedRow
+from minara_site.kernel.db import slices
+from minara_site.kernel.rollback import KindPlan, UnchangedRow
+from minara_site.kernel.unchanged import UnchangedReason
 
-SLICE = 500
-Item = TypeVar("Item")
 Rows = Mapping[int, Memory]
-
-
-def slices(items: Iterable[Item]) -> Iterator[list[Item]]:
-    """Yield the items in lists of a size that both engines take as parameters."""
-    remaining = iter(items)
-    while chosen := list(islice(remaining, SLICE)):
-        yield chosen
 
 
 def load_rows(ids: Iterable[int], *, lock: bool) -> dict[int, Memory]:

@@ -15,10 +15,15 @@ from memory_app.writes.core.entries import IMPORT
 from memory_app.writes.models import WriteRollback
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.changes.core import Plan
+from minara_site.kernel.changes.models import ChangeSet
+from minara_site.kernel.changes.selectors import plan_undo
 from minara_site.kernel.errors import NotFound
+from minara_site.kernel.ownership import EVERYONE, lock_owners
 from minara_site.kernel.rollback import (
     MAX_ROWS,
     UNCHANGED,
+    ChangesRollback,
     KindPlan,
     RollbackKind,
     list_effects,
@@ -30,10 +35,14 @@ from minara_site.kernel.rollback import (
 
 @dataclass(frozen=True)
 class RollbackPlan:
-    """What a roll-back or its undo would do, kind by kind; `about` says of which writer or roll-back."""
+    """What a roll-back or its undo would do, kind by kind; `about` says of which writer or roll-back.
+
+    `changes` is the part of the kinds whose changes are recorded, as it is carried out.
+    """
 
     parts: Mapping[RollbackKind, KindPlan]
     about: tuple[str, ...]
+    changes: Plan
 
     @property
     def is_empty(self) -> bool:
@@ -61,8 +70,9 @@ class RollbackPlan:
             )
             for effect in self.counts
             for kind, item in self.items(effect)
+            if not isinstance(kind, ChangesRollback)
         ]
-        return hashlib.sha256(json.dumps([self.about, rows]).encode()).hexdigest()
+        return hashlib.sha256(json.dumps([self.about, rows, self.changes.sha256]).encode()).hexdigest()
 
     def items(self, effect: str) -> list[tuple[RollbackKind, Any]]:
         """Return the steps of an effect, or the unchanged rows, each with its kind."""
@@ -78,6 +88,7 @@ def preview_roll_back(
     writer: str,
     since: datetime,
     now: datetime,
+    actor: str = "",
     owner: User | None = None,
     lock: bool = False,
 ) -> RollbackPlan:
@@ -90,23 +101,67 @@ def preview_roll_back(
     entries = list(newest.only("at", "actor", "owner_id", "tool_call", "details")[: MAX_ROWS + 1])
     if len(entries) > MAX_ROWS:
         raise too_many_rows()
-    parts = {}
+    if lock:
+        lock_owners(entry.owner_id for entry in entries)
+    parts, made = dict[RollbackKind, KindPlan](), dict[str, set[str]]()
     for kind in rollback_kinds():
         own = [entry for entry in entries if entry.tool_call in kind.writes]
-        parts[kind] = kind.plan(
-            own,
-            writer=writer,
-            since=since,
-            now=now,
-            lock=lock,
-        )
-    return RollbackPlan(parts, (writer, since.isoformat()))
+        if isinstance(kind, ChangesRollback):
+            made[kind.name] = kind.made_by(own)
+        else:
+            parts[kind] = kind.plan(
+                own,
+                writer=writer,
+                since=since,
+                now=now,
+                lock=lock,
+            )
+    changes = plan_undo(
+        sets_of(writer, since),
+        made,
+        actor=actor,
+        now=now,
+        owner=owner or EVERYONE,
+        lock=lock,
+    )
+    return plan_of(parts, (writer, since.isoformat()), changes)
 
 
-def preview_undo(record: WriteRollback, *, lock: bool = False) -> RollbackPlan:
+def preview_undo(
+    record: WriteRollback,
+    *,
+    now: datetime | None = None,
+    actor: str = "",
+    lock: bool = False,
+) -> RollbackPlan:
     """Return what undoing a roll-back would do: every row that no one changed since gets its state before it back."""
-    parts = {kind: kind.plan_undo(record, lock=lock) for kind in rollback_kinds()}
-    return RollbackPlan(parts, ("undo", str(record.pk)))
+    sets = [record.change_set_id] if record.change_set_id else []
+    changes = plan_undo(sets, actor=actor, now=now or record.at, lock=lock)
+    kinds = [kind for kind in rollback_kinds() if not isinstance(kind, ChangesRollback)]
+    return plan_of({kind: kind.plan_undo(record, lock=lock) for kind in kinds}, ("undo", str(record.pk)), changes)
+
+
+def plan_of(
+    parts: Mapping[RollbackKind, KindPlan],
+    about: tuple[str, ...],
+    changes: Plan,
+) -> RollbackPlan:
+    """Return the plan of all kinds, in the order in which the apps list them. Raises Invalid for too many rows."""
+    if len(changes.steps) > MAX_ROWS:
+        raise too_many_rows()
+    ordered = {
+        kind: kind.part_of(changes) if isinstance(kind, ChangesRollback) else parts[kind] for kind in rollback_kinds()
+    }
+    return RollbackPlan(ordered, about, changes)
+
+
+def sets_of(writer: str, since: datetime) -> "QuerySet[ChangeSet]":
+    """Return what a writer, or one run of an import, changed since a moment; roll-backs are undone on their own."""
+    if writer.startswith(IMPORT):
+        of_run: QuerySet[ChangeSet] = ChangeSet.objects.filter(run=writer.removeprefix(IMPORT))
+        return of_run
+    own: QuerySet[ChangeSet] = ChangeSet.objects.filter(actor=writer, at__gte=since, rollback=None)
+    return own
 
 
 def entries_of(writer: str) -> "QuerySet[AuditEntry]":

@@ -12,7 +12,8 @@ from memory_app.writes.core.entries import IMPORT
 from memory_app.writes.core.profile import EntryStep, decide_entries
 from memory_app.writes.models import RolledBackEntry
 from minara_site.kernel.guard.models import Hold
-from minara_site.kernel.rollback import Entries, UnchangedReason, UnchangedRow
+from minara_site.kernel.rollback import Entries, UnchangedRow
+from minara_site.kernel.unchanged import UnchangedReason
 
 
 def list_own_revisions(

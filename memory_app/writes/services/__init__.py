@@ -12,6 +12,7 @@ from memory_app.writes.selectors.plans import RollbackPlan, get_rollback, previe
 from minara_site.access.models import User
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import record_audit
+from minara_site.kernel.changes import services as changes
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.rollback import UNCHANGED
 
@@ -44,6 +45,7 @@ def roll_back(
             writer=writer,
             since=since,
             now=now,
+            actor=principal.actor,
             owner=owner,
             lock=True,
         )
@@ -70,7 +72,8 @@ def undo_roll_back(
             at=now,
             undoes=undone,
         )
-        return apply_plan(record, preview_undo(undone, lock=True), sha256=sha256)
+        plan = preview_undo(undone, now=now, actor=principal.actor, lock=True)
+        return apply_plan(record, plan, sha256=sha256)
 
 
 def check_undoable(rollback: WriteRollback) -> None:
@@ -103,6 +106,15 @@ def apply_plan(
         }
         for kind, row in plan.items(UNCHANGED)[:MAX_UNCHANGED]
     ]
+    if plan.changes.steps:
+        record.change_set = changes.apply_plan(
+            plan.changes,
+            act=act_of(record),
+            actor=record.actor,
+            reason=record.reason,
+            undoes=record.undoes and record.undoes.change_set,
+            in_one=True,
+        )
     record.save(force_insert=True)
     apply_kinds(record, plan)
     return record
@@ -120,7 +132,7 @@ def apply_kinds(record: WriteRollback, plan: RollbackPlan) -> None:
         record_audit(
             now=record.at,
             actor=record.actor,
-            tool_call="write_rollback" if record.undoes_id is None else "write_rollback_undone",
+            tool_call=act_of(record),
             owner_id=owner_id,
             reasoning=record.reason,
             details={
@@ -128,6 +140,12 @@ def apply_kinds(record: WriteRollback, plan: RollbackPlan) -> None:
                 "writer": record.writer,
                 "batch": record.batch,
                 "plan_sha256": record.plan_sha256,
+                **({"change_set": record.change_set_id} if record.change_set_id else {}),
                 **own,
             },
         )
+
+
+def act_of(record: WriteRollback) -> str:
+    """Return what the audit log and the set of changes call a roll-back."""
+    return "write_rollback" if record.undoes_id is None else "write_rollback_undone"

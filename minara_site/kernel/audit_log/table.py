@@ -43,7 +43,8 @@ class AuditAct:
     """An act as the audit log names it. One that `is_write` changed stored data.
 
     One that `changes_prompt` is counted among what the next session will read and this one does not. Without `feed`
-    it is not among what happened lately.
+    it is not among what happened lately. What it changed is undone by whom the policy lets do `undone_by`, an act of
+    its own; the log calls that `undone_as`.
     """
 
     name: str
@@ -52,6 +53,8 @@ class AuditAct:
     undo: Undo = Undo.NONE
     changes_prompt: bool = False
     feed: FeedLine | None = None
+    undone_by: str = ""
+    undone_as: str = ""
 
 
 def load_acts() -> dict[str, AuditAct]:

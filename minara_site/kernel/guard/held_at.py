@@ -54,14 +54,6 @@ class HeldAtKind(StoredKind):
             for row in rows
         }
 
-    def title_of(self, row: Any) -> str:
-        """Return what a text that is there is called."""
-        return self.title(row.pk)
-
-    def url_of(self, row: Any) -> str:
-        """Return the page of a row that is there."""
-        return self.url(row.pk)
-
     def on_discard(self) -> Label:
         """Return what becomes of a discarded text."""
         return kept_label()

@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy
 from minara_site.kernel.audit_log.services import content_digest
 from minara_site.kernel.errors import Conflict
 from minara_site.kernel.guard.models import Hold
-from minara_site.kernel.registry import load
+from minara_site.kernel.registry import facets
 
 Label = str | Promise
 KEEPS_FORMER = gettext_lazy("What was there before stays.")
@@ -90,6 +90,14 @@ class StoredKind(ABC):
     def url(self, object_id: int) -> str:
         """Return the page of a row whose text was decided on, empty without one."""
         return ""
+
+    def title_of(self, row: Any) -> str:
+        """Return what a text that is there is called."""
+        return self.title(row.pk)
+
+    def url_of(self, row: Any) -> str:
+        """Return the page of a row that is there."""
+        return self.url(row.pk)
 
     @abstractmethod
     def load_texts(self, holds: Mapping[int, Hold]) -> dict[int, HeldText]:
@@ -205,7 +213,7 @@ def ids_by_held_at(holds: Mapping[int, Hold]) -> dict[datetime, list[int]]:
 
 def stored_kinds() -> dict[str, StoredKind]:
     """Return every kind by its name, in the order in which the apps list them."""
-    return load("kinds")
+    return {kind.name: kind for kind in facets(StoredKind)}  # type: ignore[type-abstract]
 
 
 def guarded_tables() -> list[StoredKind]:

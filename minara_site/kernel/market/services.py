@@ -4,10 +4,9 @@ Candles go in slices of one short transaction each, with an audit row of its own
 again, so a file can be imported twice and a fetch can begin anew anywhere. `prices:recorded` is sent once per call.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import islice
 from typing import Any
 
 import structlog
@@ -15,6 +14,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from minara_site.kernel.audit_log.services import record_audit
+from minara_site.kernel.db import slices
 from minara_site.kernel.errors import FieldError, Invalid
 from minara_site.kernel.events import prices_recorded, send_after_commit
 from minara_site.kernel.market.core import Bar, Point
@@ -133,7 +133,7 @@ def stored_points(
     )
     for symbol in {symbol for symbol, _at in wanted}:
         moments = [at for name, at in wanted if name == symbol]
-        for chunk in slices(moments):
+        for chunk in slices(moments, SLICE_ROWS):
             found = rows.filter(symbol=symbol, at__in=chunk).values_list("at", "price", "is_demo")
             stored |= {(symbol, at): (price, is_demo) for at, price, is_demo in found}
     return stored
@@ -181,7 +181,7 @@ def import_bars(
     """
     total = Counts()
     try:
-        for some in slices(bars):
+        for some in slices(bars, SLICE_ROWS):
             total += store_bars(series, some, now=now) if apply else compare_bars(series, some)[0]
     finally:
         if apply and total.written:
@@ -264,10 +264,3 @@ def bar_row(bar: Bar, series: Series, now: datetime) -> dict[str, Any]:
         "recorded_at": now,
         "is_demo": False,
     }
-
-
-def slices(rows: Iterable[Any]) -> Iterator[list[Any]]:
-    """Yield the rows in lists of at most SLICE_ROWS."""
-    left = iter(rows)
-    while some := list(islice(left, SLICE_ROWS)):
-        yield some

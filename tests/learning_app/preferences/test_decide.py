@@ -11,13 +11,16 @@ from learning_app.preferences.selectors import current_limits, get_preference, l
 from learning_app.preferences.services import decide
 from learning_app.vocabulary import PreferenceState
 from minara_site.access.models import User
+from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import Conflict, Invalid, MinaraError, NotFound, Refused
 from minara_site.kernel.guard.core import RULES
 from minara_site.kernel.jobs.models import JobRun
 from minara_site.kernel.ownership import EVERYONE
+from minara_site.shell.undo import undo_set
 from tests.kit.clock import NOON
 from tests.kit.tables import Faults, taken_back
+from tests.kit.undo import last_set, undo_last
 from tests.learning_app.rows import make_preference
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
@@ -66,7 +69,7 @@ def test_every_state_and_act_moves_as_the_table_says_or_not_at_all(ana):
             is_for_kind = name == "reject" or (name in HARD_ACTS) is (kind == "hard")
             if is_for_kind and state in moves:
                 done = act(name, row)
-                assert (done.state, done.state_before, done.version) == (moves[state], state, 2)
+                assert (done.state, done.version) == (moves[state], 2)
                 assert (done.decided_by, done.decided_at, done.updated_at) == (f"user:{ana.pk}", LATER, LATER)
                 topics = {("active", ""): ["ended"], ("", "active"): ["activated"]}
                 moved = (state if state == "active" else "", "active" if done.state == "active" else "")
@@ -97,14 +100,15 @@ def test_an_undo_restores_state_and_words_once(ana):
             row = make_preference(ana, state=state)
             more = {"statement": "Prefers market orders."} if name == "approve" else {"reason": "no more"}
             done = act(name, row, **more)
-            [undone] = act("undo_decision", row, version=done.version)
-            assert (undone.state, undone.statement, undone.version) == (state, row.statement, 3)
-            assert (undone.reason, undone.state_before, undone.statement_before) == ("", "", "")
+            said = row.statement
+            done_by = last_set("preference", done)
+            undo_last("preference", undone := done, by=ana)
+            assert (undone.state, undone.statement, undone.version, undone.reason) == (state, said, 3, "")
             assert (undone.decided_at is None) is (state == "proposed")
             expected = {"approve": ["activated", "ended"], "archive": ["ended", "activated"], "reject": []}
             assert [topic for topic, _ids in announced()] == expected[name]
             with pytest.raises(Conflict):
-                act("undo_decision", row)
+                undo_set(done_by.pk, principal=Principal(ana, ana.role), now=LATER)
     faults.show()
 
 
@@ -120,8 +124,9 @@ def test_an_undo_takes_the_group_and_leaves_what_changed_since(ana, ben):
         "all alike",
         {"count": 3, "ids": ids},
     )
-    Preference.objects.filter(pk=rows[1].pk).update(state="proposed", decided_by="", decided_at=None, state_before="")
-    assert [row.pk for row in act("undo_decision", rows[0])] == [rows[0].pk, rows[2].pk]
+    Preference.objects.filter(pk=rows[1].pk).update(state="proposed", decided_by="", decided_at=None)
+    undone = undo_last("preference", rows[0], by=ana)
+    assert list(undone.changes.values_list("key", flat=True)) == [str(rows[0].pk), str(rows[2].pk)]
     assert [state_of(row) for row in [*rows, other]] == ["proposed"] * 4 + ["rejected"]
 
 
@@ -142,16 +147,13 @@ def test_a_group_is_rejected_whole_or_not_at_all(ana, ben):
 def test_a_stale_version_or_a_foreign_row_changes_nothing(ana, ben):
     faults, row = Faults(), make_preference(ana, version=4)
     hard = make_preference(ana, **HARD, version=4)
-    for name in ("approve", "reject", "archive", "undo_decision", *HARD_ACTS):
+    for name in ("approve", "reject", "archive", *HARD_ACTS):
         target = hard if name in HARD_ACTS else row
         with faults.row(name):
             with pytest.raises(Conflict) as refusal:
                 act(name, target, version=3)
-            code = "changed" if name == "undo_decision" else "stale"
-            assert (refusal.value.problem_code, refusal.value.current) == (
-                code,
-                {"version": 4, "state": "proposed"} if code == "stale" else None,
-            )
+            current = {"version": 4, "state": "proposed"}
+            assert (refusal.value.problem_code, refusal.value.current) == ("stale", current)
             with pytest.raises(NotFound):
                 act(name, target, owner=ben)
     faults.show()
@@ -179,9 +181,10 @@ def test_an_edit_is_judged_before_it_is_stored_and_what_is_held_is_not_approved(
 
 
 def test_an_undone_edit_is_judged_anew_by_todays_rules(ana):
-    row = make_preference(ana, ATTACK, rules_version="older", state="active", state_before="proposed")
-    Preference.objects.filter(pk=row.pk).update(statement="Prefers calm.", statement_before=ATTACK)
-    assert act("undo_decision", row)[0].rules_version != RULES.version
+    row = make_preference(ana, ATTACK, rules_version="older")
+    act("approve", row, statement="Prefers calm.")
+    undo_last("preference", row, by=ana)
+    assert (row.statement, row.rules_version != RULES.version) == (ATTACK, True)
     with pytest.raises(Conflict):
         act("approve", row)
 
@@ -223,14 +226,14 @@ class TestHardConstraints:
     def test_an_undo_never_activates_one_and_never_ends_one(self, ana, olga):
         ended = make_preference(ana, **HARD, state="active")
         act("archive_constraint", ended)
-        with pytest.raises(Refused) as refusal:
-            act("undo_decision", ended)
-        assert "page" in refusal.value.detail
+        with pytest.raises(Conflict) as refusal:
+            undo_last("preference", ended, by=ana)
+        assert "on its page" in refusal.value.detail
         row = make_preference(ana, **HARD)
         act("activate_constraint", row)
-        for actor in (f"user:{ana.pk}", f"user:{olga.pk}", "key:abcd1234", "command:preferences"):
-            with pytest.raises(Refused):
-                act("undo_decision", row, actor=actor, owner=EVERYONE)
+        for who in (ana, olga):
+            with pytest.raises(Conflict):
+                undo_last("preference", row, by=who)
         assert (state_of(ended), state_of(row)) == ("archived", "active")
 
     def test_a_terminal_speaks_for_the_default_user_alone(self, ana):

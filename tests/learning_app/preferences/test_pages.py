@@ -27,6 +27,7 @@ from minara_site.kernel.jobs.models import JobRun
 from tests.kit.clock import NOON
 from tests.kit.page import rows_of, text_of, toasts_of, undo_of, words_of
 from tests.kit.tables import Faults, taken_back
+from tests.kit.undo import last_set
 from tests.kit.visitor import visitor
 from tests.learning_app.rows import make_preference
 
@@ -257,14 +258,16 @@ def test_a_limit_takes_effect_only_with_its_typed_value_and_ends_the_same_way(pa
     assert "data-undo" not in done.content.decode()
     assert Preference.objects.values_list("state", "statement").get(pk=row.pk) == ("active", "Never above 2x")
     assert page.post(activate, {"typed": "2x", "version": 2})["Location"] == one(row)
-    assert page.post(one(row, "undo"))["Location"] == one(row, "archive-constraint")
+    undone = page.post(reverse("undo", args=[last_set("preference", row).pk]))
+    assert "types its value" in text_of(undone, 409)
     assert state_of(row) == "active"
     ends = words_of(page.get(one(row, "archive-constraint")))
     assert "In force once it is archived Never above 10x" in ends
     assert page.post(one(row, "archive-constraint"), {"typed": "no", "version": 2}).status_code == 422
     page.post(one(row, "archive-constraint"), {"typed": "2x", "version": 2, "reason": "Spot now"})
     assert (state_of(row), state_of(old)) == ("archived", "active")
-    assert page.post(one(row, "undo")).status_code == 403, "an undo activates nothing"
+    undone = page.post(reverse("undo", args=[last_set("preference", row).pk]))
+    assert undone.status_code == 409, "an undo activates nothing"
     acts = AuditEntry.objects.filter(tool_call__startswith="constraint_").values_list("tool_call", "reasoning")
     assert list(acts) == [("constraint_activated", ""), ("constraint_archived", "Spot now")]
 
@@ -278,7 +281,7 @@ def test_no_page_activates_or_ends_a_limit_but_its_owners_own(page, operator_pag
     session.save()
     body = {"typed": "3x", "version": 1, "confirmed": "1", "reason": "x", "action": "accept", "sure": "1"}
     queue = {"ids": [f"preference-{waits.pk}"]}
-    acts = ("approve", "archive", "undo", "activate", "archive-constraint")
+    acts = ("approve", "archive", "activate", "archive-constraint")
     faults = Faults()
     before = set(Preference.objects.values_list("pk", "state", "version"))
     callers = {"operator": operator_page, "support": visitor(sam), "stranger": Client(), "old sign-in": stale}
@@ -287,7 +290,7 @@ def test_no_page_activates_or_ends_a_limit_but_its_owners_own(page, operator_pag
             answer = browser.post(one(row, act), body)
             assert answer.status_code in {303, 302, 403, 404, 409}
             assert set(Preference.objects.values_list("pk", "state", "version")) == before
-    for act in ("approve", "archive", "undo"):
+    for act in ("approve", "archive"):
         with faults.row(f"owner {act}"), taken_back("default"):
             page.post(one(stands if act == "archive" else waits, act), body)
             page.post(one(waits, "approve"), {"statement": "Never above 5x", "version": 1})

@@ -85,12 +85,12 @@ def test_the_best_match_among_many_is_the_one_that_claims_the_same(ana):
 
 
 def test_a_rejected_one_waits_again_for_a_persons_word_alone(ana):
-    row = make_preference(ana, SAID, **LIMIT, state="rejected", reason="no", state_before="proposed")
+    row = make_preference(ana, SAID, **LIMIT, state="rejected", reason="no")
     for source in (PreferenceSource.AGENT, PreferenceSource.MINED, PreferenceSource.IMPORTED):
         assert propose(ana, source=source).row.state == "rejected"
     again = propose(ana, source=PreferenceSource.USER).row
     assert (again.pk, again.state, again.evidence_count, again.version) == (row.pk, "proposed", 5, 2)
-    assert (again.reason, again.decided_by, again.decided_at, again.state_before) == ("", "", None, "")
+    assert (again.reason, again.decided_by, again.decided_at) == ("", "", None)
     assert propose(ana, source=PreferenceSource.USER).row.version == 2
 
 

@@ -1,5 +1,6 @@
 """Rolling back a writer rejects what still waits of its proposals, and an undo proposes it again (P-07)."""
 
+from contextlib import nullcontext
 from datetime import timedelta
 
 import pytest
@@ -11,7 +12,7 @@ from learning_app.vocabulary import PreferenceSource
 from memory_app.writes.selectors.plans import preview_roll_back, preview_undo
 from memory_app.writes.services import roll_back, undo_roll_back
 from minara_site.kernel.audit_log.models import AuditEntry
-from minara_site.kernel.errors import Conflict
+from minara_site.kernel.errors import Conflict, Invalid
 from tests.kit.clock import NOON
 from tests.kit.page import text_of
 from tests.kit.tables import table
@@ -131,7 +132,8 @@ def test_an_undo_puts_in_force_neither_a_limit_nor_what_the_guard_refuses(ana, o
     record = take_back(olga, f"import:{bring(ana, in_memory(signed), by_owner=True).run}")
     assert Preference.objects.get().state == "rejected"
     Preference.objects.update(**since)
-    undo(olga, record)
+    with nullcontext() if is_active else pytest.raises(Invalid):
+        undo(olga, record)
     assert (Preference.objects.get().state == "active") is is_active
 
 

@@ -17,10 +17,12 @@ from memory_app.memories.tasks import bridge_preferences
 from memory_app.writes.selectors.plans import preview_roll_back, preview_undo
 from memory_app.writes.services import roll_back, undo_roll_back
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.errors import Invalid
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.jobs.models import JobRun
 from tests.kit.clock import NOON
 from tests.kit.tables import Faults
+from tests.kit.undo import undo_last
 from tests.learning_app.rows import make_preference
 from tests.memory_app.bundle.test_channels import settings_with
 from tests.memory_app.bundle.trees import bring, by_path, export, hash_of_database, in_memory, load, look
@@ -236,8 +238,11 @@ def test_rolling_an_import_back_ends_what_it_brought_and_its_undo_restores_that(
     lose_all()
     record = rolled_back(signed)
     Preference.objects.update(statement=POISON, rules_version="older")
-    undo_roll_back(rollback_id=record.pk, sha256=preview_undo(record).sha256, **by)
-    assert states(ana) == {POISON: "proposed"}, "what today's guard rules refuse is not put in force"
+    plan = preview_undo(record)
+    assert [row.reason for row in plan.changes.stays] == ["held"], "what today's guard refuses is not put in force"
+    with pytest.raises(Invalid):
+        undo_roll_back(rollback_id=record.pk, sha256=plan.sha256, **by)
+    assert states(ana) == {POISON: "rejected"}
 
 
 def test_a_signed_one_that_waits_in_nearly_its_words_is_approved_in_its_own(ana: Any, signed: Files) -> None:
@@ -245,7 +250,9 @@ def test_a_signed_one_that_waits_in_nearly_its_words_is_approved_in_its_own(ana:
     bring(ana, in_memory(signed), **OWN)
     waiting.refresh_from_db()
     assert (waiting.state, waiting.evidence_count) == ("active", 2)
-    assert (waiting.statement, waiting.statement_before) == ("Only on Kraken.", "Only on Kraken!")
+    assert waiting.statement == "Only on Kraken."
+    undo_last("preference", waiting, by=ana)
+    assert (waiting.statement, waiting.state) == ("Only on Kraken!", "proposed")
     lose_all()
     rejected = make_preference(ana, "Only on Kraken!", state="rejected")
     bring(ana, in_memory(signed), **OWN)

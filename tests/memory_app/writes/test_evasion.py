@@ -14,7 +14,8 @@ from memory_app.writes.selectors.plans import preview_roll_back
 from minara_site.access.principal import Principal
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.ownership import EVERYONE
-from minara_site.kernel.rollback import UNCHANGED, UnchangedReason
+from minara_site.kernel.rollback import UNCHANGED
+from minara_site.kernel.unchanged import UnchangedReason
 from tests.console.quarantine.one_hold import discard_hold
 from tests.kit.tables import table
 from tests.memory_app.writes.factories import Story, agent, profiles, standing, write

@@ -16,12 +16,15 @@ from memory_app.writes.selectors.plans import RollbackPlan
 from minara_site.kernel import registry
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.audit_log.services import record_audit
+from minara_site.kernel.changes.core import Plan
 from minara_site.kernel.core.diff import word_diff
-from minara_site.kernel.rollback import Effect, KindPlan, PlanRow, RollbackKind, UnchangedReason, UnchangedRow
+from minara_site.kernel.rollback import Effect, KindPlan, PlanRow, RollbackKind, UnchangedRow
+from minara_site.kernel.unchanged import UnchangedReason
+from tests.kit.clock import NOON
 from tests.kit.page import text_of
 from tests.memory_app.writes.factories import agent, write
 
-BAD = "key:bad00000"
+BAD, NOTHING = "key:bad00000", Plan(NOON)
 
 
 @dataclass(frozen=True)
@@ -147,12 +150,14 @@ def test_the_hash_covers_every_step_and_unchanged_row_of_every_kind():
         {memories: KindPlan({"created": [step]}), profile: KindPlan({}, [unchanged])},
         {memories: KindPlan({"created": [step]}), profile: KindPlan({"profile": [entry]})},
     ]
-    hashes = [RollbackPlan(part, ("key:me",)).sha256 for part in parts] + [RollbackPlan(parts[0], ("key:you",)).sha256]
+    hashes = [RollbackPlan(part, ("key:me",), NOTHING).sha256 for part in parts] + [
+        RollbackPlan(parts[0], ("key:you",), NOTHING).sha256
+    ]
     assert len(set(hashes)) == len(hashes)
     again = {memories: KindPlan({"created": [step]}, [unchanged], rows={7: "another"})}
-    assert RollbackPlan(again, ("key:me",)).sha256 == hashes[4]
+    assert RollbackPlan(again, ("key:me",), NOTHING).sha256 == hashes[4]
     names = (
         "methodology learning learning_guidance preference document created edited deleted restored profile unretired"
     )
-    counts = RollbackPlan(parts[6], ("key:me",)).counts
+    counts = RollbackPlan(parts[6], ("key:me",), NOTHING).counts
     assert counts == dict.fromkeys([*names.split(), "left"], 0) | {"created": 1, "profile": 1}

@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from memory_app.writes.core.memories import ChangedRow, RowState, WriteKind, decide
-from minara_site.kernel.rollback import UnchangedReason, UnchangedRow
+from minara_site.kernel.rollback import UnchangedRow
+from minara_site.kernel.unchanged import UnchangedReason
 from tests.kit.clock import NOON
 from tests.kit.tables import table
 

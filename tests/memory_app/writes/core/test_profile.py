@@ -1,7 +1,8 @@
 """What a roll-back does to one value of a user profile."""
 
 from memory_app.writes.core.profile import EntryStep, decide_entries
-from minara_site.kernel.rollback import UnchangedReason, UnchangedRow
+from minara_site.kernel.rollback import UnchangedRow
+from minara_site.kernel.unchanged import UnchangedReason
 
 ME, OTHER = "key:me", "user:2"
 

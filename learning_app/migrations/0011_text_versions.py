@@ -1,0 +1,11 @@
+"""The versions of words; what was before an act goes from here into sets of changes (memory_app 0021)."""
+
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [("learning_app", "0010_lists_of_everyone")]
+
+    operations = [
+        migrations.AddField("preference", "text_version", models.PositiveIntegerField(default=1)),
+    ]

@@ -1,0 +1,184 @@
+"""Sets and changes of what can be undone today, so that it can be undone by them.
+
+A row's state before is known where it kept it: of the last decision on a preference, and of roll-backs. Same act means
+same actor, moment and act. Everything is one transaction: it stands as a whole, or is run again.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from typing import Any
+
+import django.db.models.deletion
+from django.db import migrations, models
+
+EPOCH, MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
+SLICE = 500
+DECISIONS = {
+    ("active", "soft_preference"): "preference_approved",
+    ("rejected", "soft_preference"): "preference_rejected",
+    ("archived", "soft_preference"): "preference_archived",
+    ("active", "hard_constraint"): "constraint_activated",
+    ("rejected", "hard_constraint"): "preference_rejected",
+    ("archived", "hard_constraint"): "constraint_archived",
+}
+
+
+@dataclass(frozen=True)
+class Past:
+    """One change of a row, and the act that made it; `rollback` is the record of a roll-back."""
+
+    at: datetime
+    actor: str
+    act: str
+    kind: str
+    key: int
+    owner_id: int | None
+    before: list[Any]
+    after: list[Any]
+    reason: str = ""
+    run: str | None = None
+    rollback: int = 0
+
+    @property
+    def of_act(self) -> tuple[Any, ...]:
+        return self.at, self.actor, self.act, self.rollback, self.run or ""
+
+
+def moment(at: datetime | None) -> int | None:
+    """Return a moment as changes keep it."""
+    return None if at is None else (at - EPOCH) // MICROSECOND
+
+
+def store_changes(apps: Any, schema_editor: Any) -> None:
+    """Store the acts of every kind, the oldest first."""
+    past = [*find_decisions_on_preferences(apps), *find_rolled_back_preferences(apps)]
+    store_sets(apps, sorted(past, key=lambda each: each.of_act))
+
+
+def store_sets(apps: Any, past: Iterable[Past]) -> None:
+    """Store changes in their order, with a set for each act."""
+    sets, changes = apps.get_model("kernel", "ChangeSet").objects, apps.get_model("kernel", "Change")
+    rollbacks, made = apps.get_model("memory_app", "WriteRollback").objects, []
+    for (at, actor, act, rollback, run), own in groupby(past, key=lambda each: each.of_act):
+        rows = list(own)
+        changed = sets.create(act=act, actor=actor, at=at, reason=rows[0].reason[:200], run=run or None)
+        if rollback:
+            rollbacks.filter(pk=rollback).update(change_set=changed)
+        made += [
+            changes(
+                set=changed,
+                kind=row.kind,
+                key=str(row.key),
+                owner_id=row.owner_id,
+                before=row.before,
+                after=row.after,
+            )
+            for row in rows
+        ]
+        if len(made) >= SLICE:
+            changes.objects.bulk_create(made, batch_size=SLICE)
+            made = []
+    changes.objects.bulk_create(made, batch_size=SLICE)
+    for undo in rollbacks.exclude(undoes=None).exclude(change_set=None).select_related("undoes"):
+        sets.filter(pk=undo.change_set_id).update(undoes=undo.undoes.change_set_id)
+
+
+def store_words(apps: Any, kind: str, row: Any, name: str, earlier: str, *, by: str, at: datetime) -> None:
+    """Store what a row said before, and what it says now, as its first two versions."""
+    revisions = apps.get_model("kernel", "Revision").objects
+    first, second = {name: earlier}, {name: getattr(row, name)}
+    revisions.create(kind=kind, key=str(row.pk), number=1, texts=first, actor=row.actor, at=row.created_at)
+    revisions.create(kind=kind, key=str(row.pk), number=2, texts=second, actor=by, at=at)
+    type(row).objects.filter(pk=row.pk).update(text_version=2)
+
+
+def find_decisions_on_preferences(apps: Any) -> Iterator[Past]:
+    """Yield the last decision on each preference that can be undone, and keep the words that it replaced."""
+    approvals, runs = read_preference_log(apps)
+    rows = apps.get_model("learning_app", "Preference").objects
+    for row in rows.exclude(state_before="", statement_before="").order_by("pk").iterator(SLICE):
+        has_words = bool(row.statement_before)
+        if has_words:
+            at = row.decided_at or row.updated_at
+            store_words(apps, "preference", row, "statement", row.statement_before, by=row.decided_by, at=at)
+        if row.state_before and row.decided_at and row.state != "proposed" and not is_rolled_back(apps, row):
+            decided = ["", None] if row.state_before == "proposed" else approvals.get(row.pk, [row.decided_by, row.decided_at])
+            yield Past(
+                row.decided_at,
+                row.decided_by,
+                DECISIONS[row.state, row.kind],
+                "preference",
+                row.pk,
+                row.owner_id,
+                [row.state_before, decided[0], moment(decided[1]), 1, moment(decided[1] or row.created_at)],
+                [row.state, row.decided_by, moment(row.decided_at), 1 + has_words, moment(row.updated_at)],
+                row.reason,
+                runs.get(row.pk) if row.source == "imported" and row.decided_at == row.created_at else None,
+            )
+
+
+def is_rolled_back(apps: Any, row: Any) -> bool:
+    """Say whether a preference is as a roll-back left it: that keeps there whether it was active."""
+    items = apps.get_model("learning_app", "RolledBackPreference").objects
+    return row.state == "rejected" and items.filter(preference_id=row.pk, version=row.version).exists()
+
+
+def read_preference_log(apps: Any) -> tuple[dict[int, list[Any]], dict[int, str]]:
+    """Return by preference who approved it last and when, and the run of the import that proposed it."""
+    approvals, runs = dict[int, list[Any]](), dict[int, str]()
+    entries = apps.get_model("kernel", "AuditEntry").objects.order_by("pk")
+    acts = ("preference_proposed", "preference_approved", "constraint_activated")
+    read = entries.filter(tool_call__in=acts).values_list("tool_call", "actor", "at", "details")
+    for act, actor, at, details in read.iterator(SLICE):
+        for pk in details.get("ids") or [details.get("id")]:
+            if act != "preference_proposed":
+                approvals[pk] = [actor, at]
+            elif "run" in details:
+                runs[pk] = details["run"]
+    return approvals, runs
+
+
+def find_rolled_back_preferences(apps: Any) -> Iterator[Past]:
+    """Yield what roll-backs rejected."""
+    records = apps.get_model("memory_app", "WriteRollback").objects.in_bulk()
+    items = apps.get_model("learning_app", "RolledBackPreference").objects.select_related("preference").order_by("pk")
+    for item in items.iterator(SLICE):
+        row, record = item.preference, records[item.rollback_id]
+        was_active = row.version == item.version and row.state_before == "active"
+        before = ["active", row.actor, moment(row.created_at)] if was_active else ["proposed", "", None]
+        yield Past(
+            record.at,
+            record.actor,
+            "write_rollback",
+            "preference",
+            row.pk,
+            row.owner_id,
+            [*before, 1, moment(row.created_at)],
+            ["rejected", record.actor, moment(record.at), 1, moment(record.at)],
+            record.reason,
+            rollback=record.pk,
+        )
+
+
+class Migration(migrations.Migration):
+    dependencies = [
+        ("memory_app", "0020_lists_of_everyone"),
+        ("learning_app", "0011_text_versions"),
+        ("kernel", "0016_changes"),
+    ]
+
+    operations = [
+        migrations.AddField(
+            "writerollback",
+            "change_set",
+            models.OneToOneField(
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="rollback",
+                to="kernel.changeset",
+            ),
+        ),
+        migrations.RunPython(store_changes, migrations.RunPython.noop, elidable=True),
+    ]

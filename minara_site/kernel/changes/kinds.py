@@ -1,0 +1,100 @@
+"""The facet of a kind whose rows acts change: what a room says of its table. The rest is the same for all."""
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, ClassVar
+
+from django.db.models import DateTimeField
+
+from minara_site.kernel.changes.core import TEXT_VERSION, State, Step
+from minara_site.kernel.changes.models import Revision
+from minara_site.kernel.db import slices
+from minara_site.kernel.registry import facets
+from minara_site.kernel.unchanged import UnchangedReason
+
+EPOCH, MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
+
+
+class Changes:
+    """The columns of a table that acts change, and what undoing them means for a row.
+
+    `columns` are compared and restored; those `beside` come back where nothing changed them since, and are never in the
+    way. A new column is added at the end, because stored changes keep their order. `texts` are the columns of its
+    words; then `text_version` is among the columns. What was made is undone while it reads as it was made, or
+    `whatever_since`. `undone` says of how many rows, as `number`, something was undone.
+    """
+
+    name: ClassVar[str]
+    model: ClassVar[Any]
+    columns: ClassVar[tuple[str, ...]]
+    beside: ClassVar[Collection[str]] = ()
+    texts: ClassVar[tuple[str, ...]] = ()
+    whatever_since: ClassVar[bool] = False
+    undone: ClassVar[Any]
+
+    def gone(self, state: State, *, actor: str, now: datetime) -> State | None:
+        """Return what a row becomes whose creation is undone; None is no row."""
+        return None
+
+    def differs(self, state: State, left: State | None) -> UnchangedReason:
+        """Return why a row stays that reads this, and not what the act `left`."""
+        return UnchangedReason.CHANGED_SINCE
+
+    def may_restore(self, steps: Sequence[Step], *, actor: str) -> dict[str, UnchangedReason]:
+        """Return by key why rows stay that would move; few queries, whatever their number."""
+        return {}
+
+    def follows(self, steps: Sequence[Step]) -> Sequence[tuple[str, str]]:
+        """Return the further changes that `restore` makes with these, as kind and key."""
+        return ()
+
+    def restore(self, steps: Sequence[Step], *, actor: str, now: datetime) -> None:
+        """Give locked rows the states to which their steps lead, in the caller's transaction; judge what comes back.
+
+        It touches what the steps name and nothing else. Equal states are one statement.
+        """
+        targets: dict[tuple[Any, ...], list[str]] = {}
+        for step in steps:
+            targets.setdefault(tuple((step.after or {}).items()), []).append(step.key)
+        for state, keys in targets.items():
+            self.model.objects.filter(pk__in=keys).update(**dict(state))
+
+    def state_of(self, row: Any) -> State:
+        """Return the state of a row."""
+        return {name: getattr(row, name) for name in self.columns}
+
+    def load(self, keys: Iterable[str], *, lock: bool = False) -> dict[str, Any]:
+        """Return the rows that are there by key, in the order in which every writer locks."""
+        found: dict[str, Any] = {}
+        for numbers in slices(sorted(map(int, keys))):
+            rows = self.model.objects.filter(pk__in=numbers).order_by("pk")
+            found |= {str(row.pk): row for row in (rows.select_for_update(of=("self",)) if lock else rows)}
+        return found
+
+    def load_texts(self, steps: Sequence[Step]) -> dict[str, dict[str, Any]]:
+        """Return by key the words to which steps lead, where some were kept."""
+        numbers = {step.key: step.after[TEXT_VERSION] for step in steps if step.after}
+        kept = Revision.objects.filter(kind=self.name, key__in=numbers)
+        return {each.key: each.texts for each in kept if each.number == numbers[each.key]}
+
+    def pack(self, state: State | None) -> list[Any] | None:
+        """Return a state as changes keep it."""
+        if state is None:
+            return None
+        values = map(state.get, self.columns)
+        return [(value - EPOCH) // MICROSECOND if isinstance(value, datetime) else value for value in values]
+
+    def unpack(self, values: Sequence[Any] | None) -> State | None:
+        """Return the state that a change keeps; a column that is younger than it is not in it."""
+        if values is None:
+            return None
+        fields = map(self.model._meta.get_field, self.columns)  # noqa: SLF001 - Django's documented way
+        return {
+            field.name: EPOCH + value * MICROSECOND if value and isinstance(field, DateTimeField) else value
+            for field, value in zip(fields, values, strict=False)
+        }
+
+
+def changes_of() -> dict[str, Changes]:
+    """Return the facet of each kind that has one, by the kind's name, in the order in which the apps list them."""
+    return {facet.name: facet for facet in facets(Changes)}

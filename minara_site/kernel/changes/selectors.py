@@ -1,0 +1,103 @@
+"""What undoing acts would do, and the history of a row."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from copy import copy
+from datetime import datetime
+from typing import Any
+
+from minara_site.kernel.changes.core import TEXT_VERSION, Plan, Stay, Step, is_same_state, undo_changes
+from minara_site.kernel.changes.kinds import Changes, changes_of
+from minara_site.kernel.changes.models import Change, ChangeSet, Revision
+from minara_site.kernel.db import slices
+from minara_site.kernel.ownership import EVERYONE, Owner, lock_owners
+from minara_site.kernel.unchanged import UnchangedReason
+
+
+def plan_undo(
+    sets: Any,
+    made: Mapping[str, Collection[str]] = {},
+    *,
+    actor: str,
+    now: datetime,
+    owner: Owner = EVERYONE,
+    lock: bool = False,
+) -> Plan:
+    """Return what undoing these sets, and the creation of the rows `made`, would do to the rows of this owner.
+
+    Of each row its changes of these sets are undone from the newest on, as long as it reads what they left. `sets` are
+    ids or a queryset, `made` are keys by kind, whose owners the caller locks. `lock` keeps rows until
+    the transaction ends.
+    """
+    changes = Change.objects.done().filter(set__in=sets)
+    own = changes.for_owner(owner)
+    recorded: defaultdict[str, defaultdict[str, list[Change]]] = defaultdict(lambda: defaultdict(list))
+    for change in own.order_by("-pk"):
+        recorded[change.kind][change.key].append(change)
+    kinds = [(kind, recorded[name], set(made.get(name, ()))) for name, kind in changes_of().items()]
+    if lock:
+        lock_owners(own.values_list("owner", flat=True).distinct())
+    steps, stays, follows = list[Step](), list[Stay](), list[tuple[str, str]]()
+    for kind, past, new in kinds:
+        moves, unmoved = plan_rows(kind, past, new, actor=actor, now=now, lock=lock)
+        steps += moves
+        stays += unmoved
+        follows += kind.follows(moves)
+    return Plan(now, steps, stays, follows, owner is not EVERYONE and changes.exclude(owner=owner).exists())
+
+
+def plan_rows(
+    kind: Changes,
+    past: Mapping[str, Sequence[Change]],
+    made: Collection[str] = (),
+    *,
+    actor: str,
+    now: datetime,
+    lock: bool,
+    forwards: bool = False,
+) -> tuple[list[Step], list[Stay]]:
+    """Return where rows of one kind go, and which stay; `forwards` does changes instead."""
+    keys = past.keys() | set(made)
+    rows, steps, reasons = kind.load(keys, lock=lock), list[Step](), dict[str, UnchangedReason]()
+    as_made = {change.key: kind.unpack(change.before) for change in reversed(list_changes(kind, made))}
+    for key in [*rows, *sorted(keys - rows.keys())]:
+        state = kind.state_of(rows[key]) if key in rows else None
+        pairs = [(kind.unpack(change.before), kind.unpack(change.after)) for change in past.get(key, ())]
+        pairs = [(after, before) for before, after in pairs] if forwards else pairs
+        target, was_made = undo_changes(state, pairs, beside=kind.beside), as_made.get(key, state)
+        is_made = key in made and (kind.whatever_since or is_same_state(target, was_made, beside=kind.beside))
+        is_gone = bool(state) and (is_made or target is None)
+        if is_gone:
+            target = kind.gone(target or state or {}, actor=actor, now=now)
+        if not is_same_state(state, target, beside=kind.beside):
+            steps.append(Step(kind.name, key, (rows.get(key) or past[key][0]).owner_id, state, target, is_gone))
+        elif state is None:
+            reasons[key] = UnchangedReason.GONE
+        elif not is_made:
+            reasons[key] = kind.differs(state, pairs[0][1] if pairs else was_made)
+    reasons |= kind.may_restore(steps, actor=actor)
+    since = {change.key: change.set for change in list_changes(kind, reasons) if change not in past.get(change.key, ())}
+    stays = [
+        Stay(kind.name, key, getattr(rows.get(key), "owner_id", None), reason, since.get(key))
+        for key, reason in reasons.items()
+    ]
+    return [step for step in steps if step.key not in reasons], stays
+
+
+def list_changes(kind: Changes, keys: Iterable[str]) -> list[Change]:
+    """Return every change of these rows with its set, the oldest of each first."""
+    of_kind = Change.objects.done().filter(kind=kind.name).select_related("set").order_by("pk")
+    return [change for some in slices(keys) for change in of_kind.filter(key__in=some)]
+
+
+def list_history(kind: str, row: Any) -> list[tuple[Any, Any, ChangeSet]]:
+    """Return what acts made of a row, newest first: copies before and after, which are masked and judged like it."""
+    facet, key, past = changes_of()[kind], str(row.pk), []
+    words = dict(Revision.objects.filter(kind=kind, key=key).values_list("number", "texts"))
+    for change in reversed(list_changes(facet, [key])):
+        both = copy(row), copy(row)
+        for earlier, values in zip(both, (change.before, change.after), strict=True):
+            state = facet.unpack(values) or {}
+            vars(earlier).update({**state, **words.get(state.get(TEXT_VERSION), {})})
+        past.append((*both, change.set))
+    return past

@@ -1,0 +1,156 @@
+"""Recording what an act changed, keeping earlier words, and carrying out plans."""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from time import monotonic, sleep
+from typing import Any
+
+from django.db import transaction
+
+from minara_site.kernel.audit_log.services import record_audit
+from minara_site.kernel.audit_log.table import load_acts
+from minara_site.kernel.changes.core import Plan, State, Step
+from minara_site.kernel.changes.kinds import changes_of
+from minara_site.kernel.changes.models import Change, ChangeSet, Revision, SetState
+from minara_site.kernel.changes.selectors import plan_rows
+from minara_site.kernel.core.redact import redact_text
+from minara_site.kernel.jobs.services import Cancelled, Claim, report_progress, request_run
+from minara_site.kernel.ownership import lock_owners
+
+UNDONE, APPLY = "undone", "changes.apply"
+AT_ONCE, WITH_TEXTS = 500, 200
+"""How many rows one transaction moves: of states, and of kinds whose words are judged when they come back."""
+Watched = Sequence[tuple[Any, State]]
+
+
+def watch(kind: str, rows: Sequence[Any]) -> Watched:
+    """Return locked rows with what they read now: `record` compares with it once the act has changed them."""
+    return [(row, changes_of()[kind].state_of(row)) for row in rows]
+
+
+def record(act: str, watched: Mapping[str, Watched], **about: Any) -> ChangeSet | None:
+    """Store what an act changed on rows, by kind, in its transaction; None when it changed nothing.
+
+    `about` are columns of the set: actor, at, reason, run. An act that only makes rows needs no set: its audit entry,
+    or its run, names them.
+    """
+    steps = [
+        Step(kind, str(row.pk), row.owner_id, before, after)
+        for kind, facet in changes_of().items()
+        for row, before in watched.get(kind, ())
+        if before != (after := facet.state_of(row))
+    ]
+    return store_set(steps, act=act, **about) if steps else None
+
+
+def store_set(steps: Sequence[Step], *, reason: str = "", **columns: Any) -> ChangeSet:
+    """Store a set with its changes; secrets are taken out of the reason."""
+    kinds = changes_of()
+    made: ChangeSet = ChangeSet.objects.create(reason=redact_text(reason)[:200], **columns)
+    changes = [
+        Change(
+            set=made,
+            kind=step.kind,
+            key=step.key,
+            owner_id=step.owner_id,
+            before=kinds[step.kind].pack(step.before),
+            after=kinds[step.kind].pack(step.after),
+        )
+        for step in steps
+    ]
+    Change.objects.bulk_create(changes, batch_size=AT_ONCE)
+    return made
+
+
+def keep_texts(kind: str, row: Any, earlier: dict[str, Any], *, actor: str, now: datetime) -> None:
+    """Keep the words that an act gave to a locked row as its next version, unsaved; the `earlier` ones as the first."""
+    number = Revision.objects.filter(kind=kind, key=str(row.pk)).count() or 1
+    row.text_version = number + 1
+    versions = [(row.text_version, {name: getattr(row, name) for name in earlier}, actor, now)]
+    if number == 1:
+        versions.append((number, earlier, row.actor, row.created_at))
+    Revision.objects.bulk_create(
+        Revision(kind=kind, key=str(row.pk), number=number, texts=texts, actor=by, at=at)
+        for number, texts, by, at in versions
+    )
+
+
+def delete_texts(kind: str, keys: Collection[str]) -> None:
+    """Delete the earlier words of rows that are purged, in that transaction; changes keep their states."""
+    Revision.objects.filter(kind=kind, key__in=keys).delete()
+
+
+def apply_plan(plan: Plan, *, in_one: bool = False, **about: Any) -> ChangeSet:
+    """Carry out a plan as a set, in the transaction that holds its rows; `about` are columns of the set.
+
+    More than AT_ONCE rows are stored, and a job moves them, unless all is to be `in_one` transaction.
+    """
+    made = store_set(plan.steps, at=plan.at, state=SetState.RUNNING, **about)
+    if len(plan.steps) > AT_ONCE and not in_one:
+        request_run(APPLY, {"set_id": made.pk}, now=plan.at, requested_by=made.actor)
+        return made
+    while made.state == SetState.RUNNING:
+        apply_next(made)
+    return made
+
+
+def apply_set(set_id: int, *, now: datetime, claim: Claim | None = None) -> dict[str, int]:
+    """Carry out a running set in slices; return how many rows moved, and how many had changed meanwhile.
+
+    It waits between two as long as the last one took, so that others can write. Stopped, it leaves what is done.
+    """
+    made, done = ChangeSet.objects.select_related("undoes").get(pk=set_id), 0
+    total = made.changes.count()
+    try:
+        while made.state == SetState.RUNNING:
+            report_progress(claim, done, total)
+            begun = monotonic()
+            with transaction.atomic():
+                done += apply_next(made)
+            sleep(monotonic() - begun)
+    except Cancelled:
+        stop(made)
+        raise
+    return {"moved": done, "changed": total - made.changes.count()}
+
+
+def stop(made: ChangeSet) -> None:
+    """End a running set: what is done stays, and can be undone."""
+    made.changes.filter(pk__gt=made.position).delete()
+    ChangeSet.objects.filter(pk=made.pk).update(state=SetState.STOPPED)
+
+
+def apply_next(made: ChangeSet) -> int:
+    """Move the next rows of a running set that read as planned and return how many; the changes of others are deleted.
+
+    After the last rows the set is done. Needs a transaction.
+    """
+    left = made.changes.filter(pk__gt=made.position).order_by("pk")
+    kind = changes_of()[left[0].kind]
+    changes = list(left.filter(kind=kind.name)[: WITH_TEXTS if kind.texts else AT_ONCE])
+    lock_owners(change.owner_id for change in changes)
+    planned = {change.key: [change] for change in changes}
+    moves, stays = plan_rows(kind, planned, actor=made.actor, now=made.at, lock=True, forwards=True)
+    kind.restore(moves, actor=made.actor, now=made.at)
+    made.changes.filter(kind=kind.name, key__in=[stay.key for stay in stays]).delete()
+    made.position = changes[-1].pk
+    if not left.filter(pk__gt=made.position).exists():
+        made.state = SetState.DONE
+    made.save(update_fields=["position", "state"])
+    if made.undoes and made.act == UNDONE:
+        audit_undone(made, made.undoes.act, moves)
+    return len(moves)
+
+
+def audit_undone(made: ChangeSet, undone: str, steps: Sequence[Step]) -> None:
+    """Write an audit entry for each owner of rows, in the name of the undo of that act: ids and their count."""
+    act = load_acts().get(undone)
+    for owner_id in dict.fromkeys(step.owner_id for step in steps):
+        ids = [step.key for step in steps if step.owner_id == owner_id]
+        record_audit(
+            now=made.at,
+            actor=made.actor,
+            tool_call=(act and act.undone_as) or UNDONE,
+            owner_id=owner_id,
+            details={"change_set": made.pk, "undoes": made.undoes_id, "count": len(ids), "ids": ids},
+        )

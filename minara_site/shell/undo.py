@@ -1,0 +1,184 @@
+"""`/undo/<id>/`: what undoing an act would do now, and doing it. Who may is the policy's act that `acts.py` names."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from http import HTTPStatus
+from typing import Any
+
+from django.db import transaction
+from django.http import HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _, ngettext
+
+from minara_site.access.actors import name_actors
+from minara_site.access.models import User
+from minara_site.access.policy import Act
+from minara_site.access.principal import Principal
+from minara_site.kernel.audit_log.table import load_acts
+from minara_site.kernel.changes.core import Plan, Stay, Step
+from minara_site.kernel.changes.kinds import changes_of
+from minara_site.kernel.changes.models import Change, ChangeSet, SetState
+from minara_site.kernel.changes.selectors import plan_undo
+from minara_site.kernel.changes.services import APPLY, AT_ONCE, UNDONE, apply_plan, stop
+from minara_site.kernel.errors import Conflict, NotFound
+from minara_site.kernel.guard.kinds import stored_kinds
+from minara_site.kernel.jobs.models import JobRun
+from minara_site.kernel.jobs.services import OVER, cancel_run
+from minara_site.kernel.ownership import EVERYONE, Owner
+from minara_site.kernel.unchanged import UnchangedReason
+from minara_site.shell.pages import PageRequest, page
+from minara_site.web.moments import number_label
+from minara_site.web.responses import back, render_page, see_other, toast
+
+MAX_SHOWN = 50
+
+
+@dataclass(frozen=True, slots=True)
+class UndoRow:
+    """A row of a plan on the page: its page, and why it stays where it does."""
+
+    title: str
+    url: str
+    reason: str = ""
+
+
+def undo_url(change_set: ChangeSet | None) -> str | None:
+    """Return where an act is undone, None for one that changed nothing."""
+    return reverse("undo", args=[change_set.pk]) if change_set else None
+
+
+def find_undoable(kind: str, row: Any, *, principal: Principal) -> ChangeSet | None:
+    """Return the act that changed a row last, where this reader may undo it; None for an undo. One query."""
+    newest = Change.objects.done().filter(kind=kind, key=str(row.pk)).select_related("set").order_by("-pk").first()
+    act = load_acts().get(newest.set.act) if newest else None
+    if newest is None or act is None or not act.undone_by or newest.set.act == UNDONE:
+        return None
+    found: ChangeSet = newest.set
+    return found if principal.may(Act(act.undone_by)) else None
+
+
+def get_set(set_id: int, *, principal: Principal) -> tuple[ChangeSet, Owner]:
+    """Return a set that this caller may undo, and whose rows of it: an owner their own, an operator all.
+
+    Raises NotFound where none is theirs, and what the policy raises.
+    """
+    found = ChangeSet.objects.filter(pk=set_id).select_related("undoes").first()
+    first = found
+    while first and first.undoes and first.act == UNDONE:
+        first = first.undoes
+    act = load_acts().get(first.act) if first else None
+    owner = EVERYONE if principal.is_operator else principal.owner
+    if not (found and act and act.undone_by and found.changes.for_owner(owner).exists()):
+        raise NotFound(_("There is nothing to undo here."))
+    principal.require(Act(act.undone_by))
+    return found, owner
+
+
+def undo_set(set_id: int, *, principal: Principal, now: datetime, sha256: str = "") -> tuple[ChangeSet, Plan]:
+    """Undo an act as far as its rows are the caller's: exactly the plan with this hash, where one is given.
+
+    Raises what `get_set` raises, and Conflict: `running`; `stale` for another plan; `confirm` for one of many rows
+    without a hash; `changed` when nothing is left to undo.
+    """
+    with transaction.atomic():
+        found, owner = get_set(set_id, principal=principal)
+        if found.state == SetState.RUNNING:
+            raise Conflict(_("This is still being carried out. Wait until it ends, or stop it."), code="running")
+        plan = plan_undo([set_id], actor=principal.actor, now=now, owner=owner, lock=True)
+        if sha256 not in {"", plan.sha256}:
+            raise Conflict(_("This changed since you opened it. Here is what an undo would do now."), code="stale")
+        if not plan.steps:
+            raise Conflict(explain(plan.stays), code="changed")
+        if len(plan.steps) > AT_ONCE and not sha256:
+            raise Conflict(_("These are many rows: look at what an undo would do first."), code="confirm")
+        return apply_plan(plan, act=UNDONE, actor=principal.actor, undoes=found), plan
+
+
+def explain(stays: Sequence[Stay]) -> str:
+    """Return why nothing was undone."""
+    reasons = dict.fromkeys(str(UnchangedReason(stay.reason).label) for stay in stays)
+    if not reasons:
+        return _("This was undone already.")
+    return _("Nothing was undone: %(why)s.") % {"why": "; ".join(reasons)}
+
+
+@page(Act.UNDO, methods=("GET", "POST"))
+def undo(request: PageRequest, change_set_id: int) -> HttpResponse:
+    """Show what undoing an act would do, and do it; a large one is shown with its progress, and can be stopped."""
+    principal, now, status = request.principal, timezone.now(), HTTPStatus.OK
+    found, owner = get_set(change_set_id, principal=principal)
+    run = JobRun.objects.filter(job=APPLY, arguments__set_id=found.pk).order_by("-pk").first()
+    if found.state == SetState.RUNNING and run and run.state in OVER:  # cancelled before a worker began
+        stop(found)
+        return see_other("undo", found.pk)
+    if request.method == "POST" and "stop" in request.POST and run:
+        cancel_run(run.pk, now=now)
+        return see_other("undo", found.pk)
+    if request.method == "POST":
+        try:
+            made, plan = undo_set(found.pk, principal=principal, now=now, sha256=request.POST.get("plan", ""))
+        except Conflict as conflict:
+            if conflict.problem_code == "confirm":
+                return see_other("undo", found.pk)
+            if conflict.problem_code != "stale":
+                raise
+            status = HTTPStatus.CONFLICT
+        else:
+            if made.state == SetState.RUNNING:
+                return see_other("undo", made.pk)
+            toast(request, done_label(plan), undo_url(made))
+            return back(request, show_rows(plan.steps[:1], reader=request.user)[0].url or "home")
+    plan = plan_undo([found.pk], actor=principal.actor, now=now, owner=owner)
+    context = {
+        "title": _("Undo"),
+        "found": found,
+        "run": run if found.state == SetState.RUNNING else None,
+        "is_stale": status == HTTPStatus.CONFLICT,
+        "plan": plan,
+        "counts": counts_of([(step.kind, step.key) for step in plan.steps]),
+        "rows": show_rows(plan.steps[:MAX_SHOWN], reader=request.user),
+        "stays": show_rows(plan.stays[:MAX_SHOWN], reader=request.user),
+        "follows": counts_of(plan.follows),
+    }
+    return render_page(request, "shell/undo.html", context, fragment="shell/_undo.html", status=status)
+
+
+def counts_of(items: Sequence[tuple[str, str]]) -> list[tuple[Any, int]]:
+    """Return how many rows there are of each kind, with its word."""
+    return [(stored_kinds()[name].label, count) for name, count in Counter(name for name, _key in items).items()]
+
+
+def done_label(plan: Plan) -> str:
+    """Return what was undone, and that rows stay, as sentences."""
+    kinds = changes_of()
+    counts = Counter(step.kind for step in plan.steps)
+    said = [str(kinds[name].undone % {"count": count, "number": number_label(count)}) for name, count in counts.items()]
+    if plan.stays:
+        stays = ngettext(
+            "%(number)s stays as it is: %(why)s.", "%(number)s stay as they are: %(why)s.", len(plan.stays)
+        )
+        why = "; ".join(dict.fromkeys(str(UnchangedReason(stay.reason).label) for stay in plan.stays))
+        said.append(stays % {"number": number_label(len(plan.stays)), "why": why})
+    if plan.has_others:
+        said.append(_("What is not yours stays."))
+    return " ".join(said)
+
+
+def show_rows(items: Sequence[Step | Stay], *, reader: User) -> list[UndoRow]:
+    """Return rows of a plan with their pages, and why each stays that does. A query a kind, and two for names."""
+    names = name_actors({item.since.actor for item in items if isinstance(item, Stay) and item.since}, reader=reader)
+    shown = []
+    for name, kind in changes_of().items():
+        own = [item for item in items if item.kind == name]
+        rows, guarded = kind.load([item.key for item in own]), stored_kinds()[name]
+        for item in own:
+            row, why = rows.get(item.key), ""
+            if isinstance(item, Stay):
+                why = str(UnchangedReason(item.reason).label)
+                why = _("%(what)s, by %(who)s") % {"what": why, "who": names[item.since.actor]} if item.since else why
+            title, url = (guarded.title_of(row), guarded.url_of(row)) if row else (guarded.title(int(item.key)), "")
+            shown.append(UndoRow(title, url, why))
+    return shown
