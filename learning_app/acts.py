@@ -13,6 +13,8 @@ REJECTED = ngettext_lazy("Rejected %(number)s preference", "Rejected %(number)s 
 ARCHIVED = ngettext_lazy("Archived %(number)s preference", "Archived %(number)s preferences", "count")
 ACTIVATED = ngettext_lazy("Activated %(number)s hard constraint", "Activated %(number)s hard constraints", "count")
 ENDED = ngettext_lazy("Archived %(number)s hard constraint", "Archived %(number)s hard constraints", "count")
+EDITED: Any = {"undone_by": "learning_write", "undone_as": "learning_undone"}
+MOVED: Any = {"undone_by": "learning_remove", "undone_as": "learning_undone"}
 DECIDED: Any = {"undone_by": "preference_decide", "undone_as": "preference_undone"}
 
 ACTS = (
@@ -27,9 +29,10 @@ ACTS = (
     AuditAct("methodology_discarded", _("Held methodologies discarded"), undo=Undo.OPPOSITE),
     AuditAct("learning_stored", _("Learning stored"), undo=Undo.ROLL_BACK),
     AuditAct("learning_repeated", _("Learning repeated")),
-    AuditAct("learning_edited", _("Guidance of a learning edited"), undo=Undo.OPPOSITE),
-    AuditAct("learning_removed", _("Learning deleted"), undo=Undo.OPPOSITE),
-    AuditAct("learning_restored", _("Learning restored"), undo=Undo.OPPOSITE),
+    AuditAct("learning_edited", _("Guidance of a learning edited"), undo=Undo.OPPOSITE, **EDITED),
+    AuditAct("learning_removed", _("Learning deleted"), undo=Undo.OPPOSITE, **MOVED),
+    AuditAct("learning_restored", _("Learning restored"), undo=Undo.OPPOSITE, **MOVED),
+    AuditAct("learning_undone", _("Change of a learning undone")),
     AuditAct("learning_purged", _("Learning removed permanently")),
     AuditAct("learning_held", _("Learnings held again"), undo=Undo.OPPOSITE),
     AuditAct("learning_released", _("Held learnings released"), undo=Undo.OPPOSITE),

@@ -1,7 +1,8 @@
 """The app's kinds."""
 
 from learning_app.cases.kinds import CaseKind
-from learning_app.learnings.kinds import LearningKind
+from learning_app.learnings.core import LEARNING_KIND
+from learning_app.learnings.kinds import LearningChanges, LearningKind
 from learning_app.methodologies.kinds import MethodologyKind
 from learning_app.preferences.core import PREFERENCE_KIND
 from learning_app.preferences.kinds import PreferenceChanges, PreferenceTextKind
@@ -10,6 +11,6 @@ from minara_site.kernel.registry import Kind
 KINDS = (
     MethodologyKind(),
     CaseKind(),
-    LearningKind(),
+    Kind(LEARNING_KIND, (LearningKind(), LearningChanges())),
     Kind(PREFERENCE_KIND, (PreferenceTextKind(), PreferenceChanges())),
 )

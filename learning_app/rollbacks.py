@@ -2,14 +2,54 @@
 
 from typing import Any, ClassVar
 
+from django.urls import reverse
 from django.utils.translation import gettext as _, gettext_lazy
 
 from learning_app.cases.rollback import CaseRollback
-from learning_app.learnings.rollback import LearningRollback
+from learning_app.learnings.core import LEARNING_KIND
 from learning_app.methodologies.rollback import MethodologyRollback
 from learning_app.preferences.core import PREFERENCE_KIND
 from learning_app.preferences.kinds import preference_url
+from minara_site.kernel.changes.core import Step
 from minara_site.kernel.rollback import ChangesRollback, Effect, PlanRow
+
+
+class LearningRollback(ChangesRollback):
+    """Learnings: what a writer stored is deleted, what it edited, deleted or restored is as before."""
+
+    name = LEARNING_KIND
+    label = gettext_lazy("Learnings")
+    writes: ClassVar = {"learning_stored": "learning", "learning_edited": "learning_guidance"}
+    effects = (
+        Effect(
+            "learning",
+            label,
+            gettext_lazy("deleted, restorable like others"),
+            gettext_lazy("restored"),
+        ),
+        Effect(
+            "learning_guidance",
+            gettext_lazy("Guidance of learnings"),
+            gettext_lazy("back to the text before"),
+            gettext_lazy("the edited text again"),
+            column=gettext_lazy("Guidance"),
+        ),
+    )
+    audit_key, record_key, id_column = "learnings", "learning", "uid"
+
+    def effect_of(self, step: Step) -> str:
+        states = step.before or {}, step.after or {}
+        is_moved = states[0].get("deleted_at") != states[1].get("deleted_at")
+        return "learning" if is_moved else "learning_guidance"
+
+    def show_row(self, row: Any) -> PlanRow:
+        return PlanRow(f"{row.name}: {row.trigger}", row.owner_id, self.url(row.uid))
+
+    def title(self, object_id: Any) -> str:
+        return _("learning %(id)s") % {"id": object_id}
+
+    def url(self, object_id: Any) -> str:
+        return reverse("learnings:one", args=[object_id])
 
 
 class PreferenceRollback(ChangesRollback):

@@ -1,17 +1,25 @@
-"""The text of a learning as a kind of stored text, and the purge of deleted ones."""
+"""Learnings as a kind: the text under guard with the purge of deleted ones, and what acts change."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _, pgettext_lazy
+from django.utils.translation import gettext_lazy as _, ngettext_lazy, pgettext_lazy
 
 from learning_app.learnings.core import LEARNING_KIND
 from learning_app.learnings.models import Learning
+from learning_app.learnings.services.change import is_restorable, save_moved
+from minara_site.access.actors import is_operator
 from minara_site.kernel.audit_log.services import content_digest, record_audit
+from minara_site.kernel.changes.core import State, Step
+from minara_site.kernel.changes.kinds import Changes
+from minara_site.kernel.changes.services import delete_texts
+from minara_site.kernel.core.vocabulary import AGENT_ACTOR
 from minara_site.kernel.guard.held_at import HeldAtKind
 from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.guard.services import delete_holds
+from minara_site.kernel.unchanged import UnchangedReason
 
 PURGE_ACTOR = "job:memories.purge_expired"
 MAX_PURGED = 5_000  # in one transaction; the next tick goes on
@@ -37,6 +45,10 @@ class LearningKind(HeldAtKind):
     def url_of(self, row: Learning) -> str:
         return reverse("learnings:one", args=[row.uid]) if row.deleted_at is None else ""
 
+    def delete_derived(self, ids: Sequence[int]) -> None:
+        super().delete_derived(ids)
+        delete_texts(LEARNING_KIND, [str(pk) for pk in ids])
+
     def purge_discarded(self, *, cutoff: datetime) -> int:
         """Delete discarded learnings, and those that were deleted by then; each deleted one leaves an audit row."""
         purged = super().purge_discarded(cutoff=cutoff)
@@ -54,5 +66,44 @@ class LearningKind(HeldAtKind):
             )
         ids = [row.pk for row in rows]
         delete_holds(kind=LEARNING_KIND, object_ids=ids)
+        self.delete_derived(ids)
         Learning.objects.filter(pk__in=ids).delete()
         return purged + len(rows)
+
+
+class LearningChanges(Changes):
+    """Edits of the guidance, deletions and restores. One whose storing is undone is deleted."""
+
+    name, model = LEARNING_KIND, Learning
+    columns = ("deleted_at", "deleted_by", "edited_by", "text_version", "updated_at")
+    beside, texts = ("updated_at",), ("guidance",)
+    undone = ngettext_lazy("Undone for %(number)s learning.", "Undone for %(number)s learnings.", "count")
+
+    def gone(self, state: State, *, actor: str, now: datetime) -> State:
+        return {**state, "deleted_at": now, "deleted_by": actor, "updated_at": now}
+
+    def sign(self, state: State | None, target: State | None, *, actor: str) -> State | None:
+        """Name who undoes the edit of an agent: no key changes the row again."""
+        is_edit = state and target and state["text_version"] != target["text_version"]
+        if is_edit and target and state and state["edited_by"].startswith(AGENT_ACTOR):
+            return {**target, "edited_by": actor}
+        return target
+
+    def differs(self, state: State, left: State | None) -> UnchangedReason:
+        is_edited = left and left["text_version"] != state["text_version"]
+        return UnchangedReason.EDITED_SINCE if is_edited else UnchangedReason.MOVED_SINCE
+
+    def may_restore(self, steps: Sequence[Step], *, actor: str) -> dict[str, UnchangedReason]:
+        """Return why deleted rows stay: a person deleted them, and another who is no operator would restore them."""
+        coming = [step for step in steps if step.before and step.after and not step.after["deleted_at"]]
+        others = [step for step in coming if not is_restorable((step.before or {})["deleted_by"], actor=actor)]
+        return dict.fromkeys((step.key for step in others if not is_operator(actor)), UnchangedReason.DECIDED)
+
+    def restore(self, steps: Sequence[Step], *, actor: str, now: datetime) -> None:
+        rows, texts = self.load([step.key for step in steps]), self.load_texts(steps)
+        for step in steps:
+            row = rows[step.key]
+            for name, value in {**(step.after or {}), **texts.get(step.key, {})}.items():
+                setattr(row, name, value)
+            row.version += 1
+        save_moved(list(rows.values()), actor=actor, now=now)

@@ -39,9 +39,8 @@ class Learning(models.Model):
     """One procedure of an owner: what to do when something like its trigger is asked.
 
     `uid` is its public id; `number` is for holds and uses. `tool_sequence` is `[{tool_name, args}]` with redacted
-    arguments. `ignored_count` is since its last use. `guidance_before` is what the last edit replaced, for its undo.
-    `updated_at` changes with its text and
-    whether it may be suggested, never with the counters.
+    arguments. `ignored_count` is since its last use. `text_version` is the version of the guidance. `updated_at`
+    changes with its text and whether it may be suggested, never with the counters.
     """
 
     number = models.BigAutoField(primary_key=True)
@@ -57,7 +56,7 @@ class Learning(models.Model):
     trigger = models.CharField(max_length=500)
     tool_sequence = models.JSONField(default=list)
     guidance = models.TextField(blank=True)
-    guidance_before = models.TextField(blank=True)
+    text_version = models.PositiveIntegerField(default=1)
     edited_by = models.CharField(max_length=80, blank=True)
     version = models.PositiveIntegerField(default=1)
     success_count = models.PositiveIntegerField(default=1)
@@ -86,8 +85,6 @@ class Learning(models.Model):
             models.Index(fields=["-created_at", "-number"], name="learnings_newest"),
             models.Index(fields=["deleted_at"], condition=Q(deleted_at__isnull=False), name="learnings_deleted"),
             models.Index(fields=["held_at"], condition=Q(held_at__isnull=False), name="learnings_held"),
-            models.Index(fields=["deleted_by"], name="learnings_deleted_by"),
-            models.Index(fields=["edited_by"], name="learnings_edited_by"),
             models.Index(fields=["actor", "-created_at"], name="learnings_of_writer"),
             models.Index(fields=["rules_version", "number"], name="learnings_rescan"),
             models.Index(fields=["is_demo"], condition=Q(is_demo=True), name="learnings_demo"),

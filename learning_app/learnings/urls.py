@@ -11,7 +11,6 @@ urlpatterns = [
     path("bulk/", views.bulk, name="bulk"),
     path("<str:learning_uid>/", views.learning_page, name="one"),
     path("<str:learning_uid>/edit/", views.edit, name="edit"),
-    path("<str:learning_uid>/undo-edit/<int:learning_version>/", views.undo_edit_view, name="undo_edit"),
     path("<str:learning_uid>/delete/", views.delete, name="delete"),
     path("<str:learning_uid>/restore/", views.restore, name="restore"),
 ]

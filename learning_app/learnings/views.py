@@ -4,7 +4,6 @@ from http import HTTPStatus
 
 from django.conf import settings
 from django.http import HttpResponse
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _, ngettext
 
@@ -13,7 +12,7 @@ from learning_app.learnings.forms import GuidanceForm, TryForm
 from learning_app.learnings.models import Learning
 from learning_app.learnings.pages import LEARNINGS, page_context, try_message
 from learning_app.learnings.selectors import get_learning, is_learning_on
-from learning_app.learnings.services.change import edit_guidance, list_deleted_with, set_deleted, undo_edit
+from learning_app.learnings.services.change import edit_guidance, set_deleted
 from minara_site.access.access_log import log_access, log_opened
 from minara_site.access.policy import Act
 from minara_site.kernel.conversations.models import USUAL_TIER
@@ -21,6 +20,7 @@ from minara_site.kernel.errors import Conflict, Invalid, NotFound
 from minara_site.kernel.guard.selectors import find_open_holds
 from minara_site.shell.owners import open_owner
 from minara_site.shell.pages import PageRequest, page
+from minara_site.shell.undo import find_undoable, undo_url
 from minara_site.web.forms import show_refusal
 from minara_site.web.lists import BulkAction
 from minara_site.web.moments import number_label
@@ -100,34 +100,9 @@ def edit(request: PageRequest, learning_uid: str) -> HttpResponse:
         toast(
             request,
             _("Guidance saved."),
-            reverse("learnings:undo_edit", args=[uid, row.version]),
+            undo_url(find_undoable(LEARNING_KIND, row, principal=principal)),
         )
     return see_other("learnings:one", uid)
-
-
-@page(Act.LEARNING_WRITE, methods=("POST",))
-def undo_edit_view(
-    request: PageRequest,
-    learning_uid: str,
-    learning_version: int,
-) -> HttpResponse:
-    """Write the guidance of before the last edit again."""
-    principal = request.principal
-    owner = principal.owner
-    now = timezone.now()
-    row = undo_edit(
-        principal=principal,
-        owner=owner,
-        uid=learning_uid,
-        version=learning_version,
-        now=now,
-    )
-    toast(
-        request,
-        _("Undone."),
-        reverse("learnings:undo_edit", args=[row.uid, row.version]),
-    )
-    return see_other("learnings:one", row.uid)
 
 
 @page(Act.LEARNING_REMOVE, methods=("POST",))
@@ -139,9 +114,8 @@ def delete(request: PageRequest, learning_uid: str) -> HttpResponse:
 
 @page(Act.LEARNING_REMOVE, methods=("POST",))
 def restore(request: PageRequest, learning_uid: str) -> HttpResponse:
-    """Restore one, with all that were deleted in the same act."""
-    owner = request.principal.reaches(Act.LEARNING_REMOVE)
-    change(request, list_deleted_with(owner=owner, uid=learning_uid), is_deleted=False)
+    """Restore one."""
+    change(request, [learning_uid], is_deleted=False)
     return back(request, "learnings:list")
 
 
@@ -160,7 +134,7 @@ def bulk(request: PageRequest) -> HttpResponse:
 
 
 def change(request: PageRequest, uids: list[str], *, is_deleted: bool) -> None:
-    """Delete or restore learnings and say so, with an undo of what was deleted."""
+    """Delete or restore learnings and say so, with an undo."""
     principal = request.principal
     rows = set_deleted(
         principal=principal,
@@ -181,8 +155,8 @@ def change(request: PageRequest, uids: list[str], *, is_deleted: bool) -> None:
             "Restored %(count)s learnings.",
             len(rows),
         )
-    undo_url = reverse("learnings:restore", args=[rows[0].uid]) if rows and is_deleted else None
-    toast(request, said % {"count": number_label(len(rows))}, undo_url)
+    done = find_undoable(LEARNING_KIND, rows[0], principal=principal) if rows else None
+    toast(request, said % {"count": number_label(len(rows))}, undo_url(done))
 
 
 @page(Act.LEARNINGS_READ)

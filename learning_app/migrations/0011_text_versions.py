@@ -8,4 +8,5 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.AddField("preference", "text_version", models.PositiveIntegerField(default=1)),
+        migrations.AddField("learning", "text_version", models.PositiveIntegerField(default=1)),
     ]

@@ -53,7 +53,11 @@ def moment(at: datetime | None) -> int | None:
 
 def store_changes(apps: Any, schema_editor: Any) -> None:
     """Store the acts of every kind, the oldest first."""
-    past = [*find_decisions_on_preferences(apps), *find_rolled_back_preferences(apps)]
+    past = [
+        *find_decisions_on_preferences(apps),
+        *find_rolled_back_preferences(apps),
+        *find_changes_of_learnings(apps),
+    ]
     store_sets(apps, sorted(past, key=lambda each: each.of_act))
 
 
@@ -85,13 +89,11 @@ def store_sets(apps: Any, past: Iterable[Past]) -> None:
         sets.filter(pk=undo.change_set_id).update(undoes=undo.undoes.change_set_id)
 
 
-def store_words(apps: Any, kind: str, row: Any, name: str, earlier: str, *, by: str, at: datetime) -> None:
-    """Store what a row said before, and what it says now, as its first two versions."""
+def store_words(apps: Any, kind: str, row: Any, words: tuple[dict[str, str], dict[str, str]], by: str, at: datetime) -> None:
+    """Store the first two versions of what a row says."""
     revisions = apps.get_model("kernel", "Revision").objects
-    first, second = {name: earlier}, {name: getattr(row, name)}
-    revisions.create(kind=kind, key=str(row.pk), number=1, texts=first, actor=row.actor, at=row.created_at)
-    revisions.create(kind=kind, key=str(row.pk), number=2, texts=second, actor=by, at=at)
-    type(row).objects.filter(pk=row.pk).update(text_version=2)
+    revisions.create(kind=kind, key=str(row.pk), number=1, texts=words[0], actor=row.actor, at=row.created_at)
+    revisions.create(kind=kind, key=str(row.pk), number=2, texts=words[1], actor=by, at=at)
 
 
 def find_decisions_on_preferences(apps: Any) -> Iterator[Past]:
@@ -102,7 +104,9 @@ def find_decisions_on_preferences(apps: Any) -> Iterator[Past]:
         has_words = bool(row.statement_before)
         if has_words:
             at = row.decided_at or row.updated_at
-            store_words(apps, "preference", row, "statement", row.statement_before, by=row.decided_by, at=at)
+            words = {"statement": row.statement_before}, {"statement": row.statement}
+            store_words(apps, "preference", row, words, row.decided_by, at)
+            rows.filter(pk=row.pk).update(text_version=2)
         if row.state_before and row.decided_at and row.state != "proposed" and not is_rolled_back(apps, row):
             decided = ["", None] if row.state_before == "proposed" else approvals.get(row.pk, [row.decided_by, row.decided_at])
             yield Past(
@@ -160,6 +164,46 @@ def find_rolled_back_preferences(apps: Any) -> Iterator[Past]:
             record.reason,
             rollback=record.pk,
         )
+
+
+def find_changes_of_learnings(apps: Any) -> Iterator[Past]:
+    """Yield the last edit and the deletion of each learning, and the roll-backs whose marks stand on it."""
+    records = apps.get_model("memory_app", "WriteRollback").objects.in_bulk()
+    entries = apps.get_model("kernel", "AuditEntry").objects.order_by("pk").filter(tool_call="learning_edited")
+    edits = {(each["id"], actor): at for actor, at, each in entries.values_list("actor", "at", "details").iterator(SLICE)}
+    rows = apps.get_model("learning_app", "Learning").objects
+    for row in rows.exclude(edited_by="", deleted_by="").order_by("pk").iterator(SLICE):
+        reads = [None, "", "", 1, moment(row.created_at)]
+        if row.edited_by:
+            rollback = records.get(rollback_of(row.edited_by))
+            writer, words = (rollback.writer if rollback else row.edited_by), [row.guidance_before, row.guidance]
+            at = edits.get((row.uid, writer), min(row.updated_at, rollback.at if rollback else row.updated_at))
+            first, second = reversed(words) if rollback else words
+            store_words(apps, "learning", row, ({"guidance": first}, {"guidance": second}), writer, at)
+            edited = [None, "", writer, 2, moment(at)]
+            yield change_of(row, at, writer, "learning_edited", reads, edited)
+            reads = edited
+            if rollback:
+                reads = [None, "", rollback.actor, 1, moment(rollback.at)]
+                yield change_of(row, rollback.at, rollback.actor, "write_rollback", edited, reads, rollback)
+        if row.deleted_at:
+            rollback = records.get(rollback_of(row.deleted_by))
+            by, act = (rollback.actor, "write_rollback") if rollback else (row.deleted_by, "learning_removed")
+            deleted = [moment(row.deleted_at), by, *reads[2:4], moment(row.updated_at)]
+            yield change_of(row, row.deleted_at, by, act, reads, deleted, rollback)
+            reads = deleted
+        rows.filter(pk=row.pk).update(deleted_by=reads[1], edited_by=reads[2], text_version=reads[3])
+
+
+def rollback_of(mark: str) -> int:
+    """Return the number of the roll-back that a mark names, 0 where none does."""
+    return int(mark.removeprefix("rollback:")) if mark.startswith("rollback:") else 0
+
+
+def change_of(row: Any, at: datetime, actor: str, act: str, before: list[Any], after: list[Any], rollback: Any = None) -> Past:
+    """Return a change of a learning."""
+    reason, number = (rollback.reason, rollback.pk) if rollback else ("", 0)
+    return Past(at, actor, act, "learning", row.pk, row.owner_id, before, after, reason, rollback=number)
 
 
 class Migration(migrations.Migration):

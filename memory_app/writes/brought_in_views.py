@@ -81,6 +81,7 @@ def apply(request: PageRequest, brought_in_id: int) -> HttpResponse:
         writer=run.writer,
         since=run.at,
         now=now,
+        actor=request.principal.actor,
         owner=owner,
     )
     context = {
@@ -104,7 +105,7 @@ def undo(request: PageRequest, brought_in_id: int) -> HttpResponse:
     record = find_own_roll_back(run)
     if record is None:
         raise NotFound(_("There is nothing left to undo."))
-    plan, now = preview_undo(record).sha256, timezone.now()
+    plan, now = preview_undo(record, actor=request.principal.actor).sha256, timezone.now()
     undo_roll_back(
         principal=request.principal,
         rollback_id=record.pk,

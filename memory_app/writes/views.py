@@ -109,7 +109,7 @@ def preview(request: PageRequest) -> HttpResponse:
         title = _("Roll back %(writer)s") % {"writer": writer_label(writer, request.user)}
         context = {"title": title, "writer": writer, "since": since}
         try:
-            plan = preview_roll_back(writer=writer, since=since, now=now)
+            plan = preview_roll_back(writer=writer, since=since, now=now, actor=request.principal.actor)
             context |= plan_context(request, plan) | {"form": SinceForm(initial={"writer": writer, "since": since})}
         except Invalid as refusal:
             form.add_error(None, refusal.detail)
@@ -125,7 +125,7 @@ def preview(request: PageRequest) -> HttpResponse:
 @page(Act.WRITES_ROLL_BACK, methods=("GET", "POST"))
 def apply(request: PageRequest) -> HttpResponse:
     """Roll a writer back by the plan that the address names."""
-    now, form = timezone.now(), SinceForm(request.GET)
+    now, actor, form = timezone.now(), request.principal.actor, SinceForm(request.GET)
     if not form.is_valid():
         return see_other("writes:page")
     writer, since = form.cleaned_data["writer"], form.cleaned_data["since"]
@@ -133,7 +133,7 @@ def apply(request: PageRequest) -> HttpResponse:
         request,
         writer,
         title=_("Roll back %(writer)s") % {"writer": writer_label(writer, request.user)},
-        load_plan=partial(preview_roll_back, writer=writer, since=since, now=now),
+        load_plan=partial(preview_roll_back, writer=writer, since=since, now=now, actor=actor),
         act=partial(
             roll_back,
             principal=request.principal,
@@ -155,7 +155,7 @@ def undo(request: PageRequest, rollback_id: int) -> HttpResponse:
         request,
         record.writer,
         title=_("Undo roll-back %(number)d") % {"number": record.pk},
-        load_plan=partial(preview_undo, record),
+        load_plan=partial(preview_undo, record, actor=request.principal.actor),
         act=partial(
             undo_roll_back,
             principal=request.principal,

@@ -331,7 +331,6 @@ PAGES: dict[str, Row] = {
     "learnings/bulk/": page(Act.LEARNING_REMOVE, post=ANA_AND_OPERATORS),
     "learnings/<str:learning_uid>/": page(Act.LEARNINGS_READ, get=ANA_AND_OPERATORS),
     "learnings/<str:learning_uid>/edit/": page(Act.LEARNING_WRITE, post=ONLY_ANA),
-    "learnings/<str:learning_uid>/undo-edit/<int:learning_version>/": page(Act.LEARNING_WRITE, post=ONLY_ANA),
     "learnings/<str:learning_uid>/delete/": page(Act.LEARNING_REMOVE, post=ANA_AND_OPERATORS),
     "learnings/<str:learning_uid>/restore/": page(Act.LEARNING_REMOVE, post=NO_OWNER),  # nobody here has deleted one
     "methodologies/": page(Act.METHODOLOGIES_READ, get=OWNERS),

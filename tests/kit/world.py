@@ -466,7 +466,6 @@ def seed_learning(user: Any, canary: str, word: str, number: int, *, actor: str)
         name=f"{canary}_{number}",
         trigger=f"{canary} {word} procedure {number}",
         guidance=canary,
-        guidance_before=f"{canary} before",
         actor=actor,
         edited_by=actor,
         version=2,

@@ -1,6 +1,6 @@
-"""What people and agents change on learnings: the guidance, deletion and restore, each with its undo. Source: S2."""
+"""What people and agents change on learnings: the guidance, deletion and restore. Source: S2."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
 from django.db import transaction
@@ -11,7 +11,9 @@ from learning_app.learnings.models import Learning
 from learning_app.learnings.selectors import no_such_learning, require_learning_on, retention
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import content_digest, record_audit
+from minara_site.kernel.changes.services import keep_texts, record, watch
 from minara_site.kernel.core.vocabulary import AGENT_ACTOR
+from minara_site.kernel.db import update_rows
 from minara_site.kernel.errors import Conflict, FieldError, Invalid, Refused
 from minara_site.kernel.guard.held_at import hold_row
 from minara_site.kernel.guard.selectors import judge_stored
@@ -20,6 +22,17 @@ from minara_site.kernel.ownership import Owner
 from minara_site.kernel.plain_text import clean_text
 
 MAX_BULK = 5_000
+CHANGED = (
+    "guidance",
+    "text_version",
+    "edited_by",
+    "version",
+    "deleted_at",
+    "deleted_by",
+    "updated_at",
+    "held_at",
+    "rules_version",
+)
 
 
 def edit_guidance(
@@ -31,7 +44,7 @@ def edit_guidance(
     version: int | None = None,
     now: datetime,
 ) -> Learning:
-    """Write new guidance; the one before is kept for undo. What the guard refuses is held with its learning.
+    """Write new guidance; the words before are kept. What the guard refuses is held with its learning.
 
     Raises NotFound, Invalid, Refused for what a key may not change, Conflict when it changed since this version or
     learning is switched off.
@@ -56,41 +69,14 @@ def edit_guidance(
     return row
 
 
-def undo_edit(
-    *,
-    principal: Principal,
-    owner: Owner,
-    uid: str,
-    version: int,
-    now: datetime,
-) -> Learning:
-    """Write the guidance of before the last edit again. Raises NotFound, Refused, Conflict when it changed since."""
-    require_learning_on()
-    with transaction.atomic():
-        [row] = lock_all(owner, [uid], now=now)
-        check_by_key(principal, [row])
-        if version != row.version or not row.edited_by:
-            raise Conflict(_("It changed since. Nothing was undone."), code="changed")
-        write_guidance(row, row.guidance_before, actor=principal.actor, now=now)
-    return row
-
-
-def write_guidance(
-    row: Learning,
-    guidance: str,
-    *,
-    actor: str,
-    now: datetime,
-) -> None:
-    """Store the guidance of a locked row. Needs a transaction.
-
-    An agent that edits again keeps what was there before its first edit: a roll-back brings that back.
-    """
-    if not (actor.startswith(AGENT_ACTOR) and actor == row.edited_by):
-        row.guidance_before = row.guidance
+def write_guidance(row: Learning, guidance: str, *, actor: str, now: datetime) -> None:
+    """Store the guidance of a locked row, with the words before. Needs a transaction."""
+    watched, earlier = watch(LEARNING_KIND, [row]), {"guidance": row.guidance}
     row.guidance = guidance
     row.edited_by, row.version, row.updated_at = actor, row.version + 1, now
-    save_judged(row, actor=actor, now=now)
+    keep_texts(LEARNING_KIND, row, earlier, actor=actor, now=now)
+    save_judged([row], actor=actor, now=now)
+    record("learning_edited", {LEARNING_KIND: watched}, actor=actor, at=now)
     record_audit(
         now=now,
         actor=actor,
@@ -100,19 +86,21 @@ def write_guidance(
     )
 
 
-def save_judged(row: Learning, *, actor: str, now: datetime) -> None:
-    """Save a locked row with the guard's verdict on it as it is now. Needs a transaction."""
+def save_judged(rows: Sequence[Learning], *, actor: str, now: datetime) -> None:
+    """Save locked rows with the guard's verdict on each as it is now. Needs a transaction."""
     lift_holds(
         kind=LEARNING_KIND,
-        object_ids=[row.pk],
+        object_ids=[row.pk for row in rows],
         actor=actor,
         now=now,
     )
-    verdict = judge_stored(LEARNING_KIND, {row.pk: row.guarded_text})[row.pk]
-    row.rules_version, row.held_at = verdict.rules_version, now if verdict.is_held else None
-    row.save()
-    if verdict.is_held:
-        hold_row(LEARNING_KIND, row, verdict, now=now)
+    verdicts = judge_stored(LEARNING_KIND, {row.pk: row.guarded_text for row in rows})
+    for row in rows:
+        verdict = verdicts[row.pk]
+        row.rules_version, row.held_at = verdict.rules_version, now if verdict.is_held else None
+        if verdict.is_held:
+            hold_row(LEARNING_KIND, row, verdict, now=now)
+    update_rows(Learning, CHANGED, rows)
 
 
 def set_deleted(
@@ -139,47 +127,29 @@ def set_deleted(
         rows = [row for row in lock_all(owner, uids, now=now) if bool(row.deleted_at) != is_deleted]
         check_by_key(principal, rows)
         check_restorable(principal, rows)
+        act = "learning_removed" if is_deleted else "learning_restored"
+        watched = watch(LEARNING_KIND, rows)
         for row in rows:
-            mark_deleted(
-                row,
-                by=principal.actor if is_deleted else "",
-                actor=principal.actor,
+            row.deleted_at, row.deleted_by = (now, principal.actor) if is_deleted else (None, "")
+            row.updated_at = now
+            record_audit(
                 now=now,
+                actor=principal.actor,
+                tool_call=act,
+                owner_id=row.owner_id,
+                details={"id": row.uid, "sha256": content_digest(row.guarded_text)},
             )
+        save_moved(rows, actor=principal.actor, now=now)
+        record(act, {LEARNING_KIND: watched}, actor=principal.actor, at=now)
     return rows
 
 
-def mark_deleted(row: Learning, *, by: str, actor: str, now: datetime) -> None:
-    """Delete a locked row softly, `by` somebody, or restore it where `by` is empty. Needs a transaction."""
-    row.deleted_at, row.deleted_by, row.updated_at = now if by else None, by, now
-    if by:
-        lift_holds(
-            kind=LEARNING_KIND,
-            object_ids=[row.pk],
-            actor=actor,
-            now=now,
-        )
-        row.save(update_fields=["deleted_at", "deleted_by", "updated_at"])
-    else:
-        save_judged(row, actor=actor, now=now)
-    act = "learning_removed" if by else "learning_restored"
-    details = {"id": row.uid, "sha256": content_digest(row.guarded_text)}
-    record_audit(
-        now=now,
-        actor=actor,
-        tool_call=act,
-        owner_id=row.owner_id,
-        details=details,
-    )
-
-
-def list_deleted_with(*, owner: Owner, uid: str) -> list[str]:
-    """Return the learnings that were deleted in the same act as this one, itself among them. Raises NotFound."""
-    rows = Learning.objects.for_owner(owner).filter(deleted_at__isnull=False)
-    row = rows.filter(uid=uid).first()
-    if row is None:
-        raise no_such_learning()
-    return list(rows.filter(deleted_at=row.deleted_at, deleted_by=row.deleted_by).values_list("uid", flat=True))
+def save_moved(rows: Sequence[Learning], *, actor: str, now: datetime) -> None:
+    """Save locked rows: what is deleted waits for nobody any more, what is not is judged. Needs a transaction."""
+    gone = [row for row in rows if row.deleted_at]
+    lift_holds(kind=LEARNING_KIND, object_ids=[row.pk for row in gone], actor=actor, now=now)
+    update_rows(Learning, CHANGED, gone)
+    save_judged([row for row in rows if not row.deleted_at], actor=actor, now=now)
 
 
 def lock_all(owner: Owner, uids: Collection[str], *, now: datetime) -> list[Learning]:
@@ -201,7 +171,11 @@ def check_by_key(principal: Principal, rows: Iterable[Learning]) -> None:
 
 
 def check_restorable(principal: Principal, rows: Iterable[Learning]) -> None:
-    """Raise Refused where a person would restore what another person or a roll-back deleted, and is no operator."""
-    others = (row.deleted_by for row in rows if row.deleted_by != principal.actor)
-    if not principal.is_operator and not all(by.startswith(AGENT_ACTOR) for by in others if by):
+    """Raise Refused where a person would restore what another person deleted, and is no operator."""
+    if not principal.is_operator and not all(is_restorable(row.deleted_by, actor=principal.actor) for row in rows):
         raise Refused(_("An operator deleted this. Only an operator can restore it."), code="not_editable")
+
+
+def is_restorable(deleted_by: str, *, actor: str) -> bool:
+    """Say whether its owner may restore what this actor deleted; an operator may restore all."""
+    return deleted_by in {"", actor} or deleted_by.startswith(AGENT_ACTOR)

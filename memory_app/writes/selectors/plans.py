@@ -136,7 +136,7 @@ def preview_undo(
 ) -> RollbackPlan:
     """Return what undoing a roll-back would do: every row that no one changed since gets its state before it back."""
     sets = [record.change_set_id] if record.change_set_id else []
-    changes = plan_undo(sets, actor=actor, now=now or record.at, lock=lock)
+    changes = plan_undo(sets, actor=actor or record.actor, now=now or record.at, lock=lock)
     kinds = [kind for kind in rollback_kinds() if not isinstance(kind, ChangesRollback)]
     return plan_of({kind: kind.plan_undo(record, lock=lock) for kind in kinds}, ("undo", str(record.pk)), changes)
 

@@ -14,17 +14,13 @@ TEXT_VERSION = "text_version"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A row of a plan: it reads `before` and goes to `after`; None is a row that is not there.
-
-    One that `is_gone` goes where rows go whose creation is undone, by whoever does that at whatever moment.
-    """
+    """A row of a plan: it reads `before` and goes to `after`; None is a row that is not there."""
 
     kind: str
     key: str
     owner_id: int | None
     before: State | None
     after: State | None
-    is_gone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +50,8 @@ class Plan:
 
     @cached_property
     def sha256(self) -> str:
-        """Return the hash that stands for this plan at whatever moment, as 64 hex digits."""
-        steps = [(step.kind, step.key, step.before, step.is_gone or step.after) for step in self.steps]
+        """Return the hash that stands for this plan, whoever carries it out and when, as 64 hex digits."""
+        steps = [(step.kind, step.key, step.before) for step in self.steps]
         return hashlib.sha256(repr([steps, self.stays, self.follows]).encode()).hexdigest()
 
 

@@ -36,6 +36,10 @@ class Changes:
         """Return what a row becomes whose creation is undone; None is no row."""
         return None
 
+    def sign(self, state: State | None, target: State | None, *, actor: str) -> State | None:
+        """Return where an undo by this actor leads a row, with their name where the row keeps whose state it is."""
+        return target
+
     def differs(self, state: State, left: State | None) -> UnchangedReason:
         """Return why a row stays that reads this, and not what the act `left`."""
         return UnchangedReason.CHANGED_SINCE

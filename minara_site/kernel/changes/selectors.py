@@ -66,11 +66,18 @@ def plan_rows(
         pairs = [(after, before) for before, after in pairs] if forwards else pairs
         target, was_made = undo_changes(state, pairs, beside=kind.beside), as_made.get(key, state)
         is_made = key in made and (kind.whatever_since or is_same_state(target, was_made, beside=kind.beside))
-        is_gone = bool(state) and (is_made or target is None)
-        if is_gone:
-            target = kind.gone(target or state or {}, actor=actor, now=now)
+        if state and (is_made or target is None):
+            target = kind.gone(target or state, actor=actor, now=now)
         if not is_same_state(state, target, beside=kind.beside):
-            steps.append(Step(kind.name, key, (rows.get(key) or past[key][0]).owner_id, state, target, is_gone))
+            steps.append(
+                Step(
+                    kind.name,
+                    key,
+                    (rows.get(key) or past[key][0]).owner_id,
+                    state,
+                    kind.sign(state, target, actor=actor),
+                )
+            )
         elif state is None:
             reasons[key] = UnchangedReason.GONE
         elif not is_made:

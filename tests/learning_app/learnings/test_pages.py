@@ -47,8 +47,8 @@ def test_a_user_finds_deletes_and_restores_their_own(page, three, ben):
     said = text_of(answer)
     assert "Deleted 2 learnings." in said
     assert names_on(page) == ["secret"]
-    undo = re.search(r'action="(/learnings/[^"]+/restore/)"', said)[1]
-    assert "Restored 2 learnings." in text_of(page.post(undo, follow=True))
+    undo = re.search(r'action="(/undo/\d+/)" data-undo', said)[1]
+    assert "Undone for 2 learnings." in text_of(page.post(undo, follow=True))
     page.post(f"/learnings/{three[0].uid}/delete/")
     assert names_on(page, "?state=deleted") == ["hedge"]
     assert page.get(f"/learnings/{three[0].uid}/").status_code == 404
@@ -76,10 +76,10 @@ def test_guidance_is_edited_with_what_was_typed_kept_and_undone_later(page, thre
     empty = page.post(f"{path}edit/", {"guidance": " ", "version": 2})
     assert "Delete it instead" in text_of(empty, 422)
     shown = text_of(page.get(path))
-    undo = re.search(r'action="(/learnings/[^"]+/undo-edit/2/)"', shown)[1]
+    undo = re.search(r'action="(/undo/\d+/)"', shown)[1]
     page.post(undo)
     row.refresh_from_db()
-    assert (row.guidance, row.guidance_before) == ("10 a minute", "20 a minute")
+    assert (row.guidance, row.edited_by) == ("10 a minute", "")
     assert page.post(undo).status_code == 409
     held = page.post(f"{path}edit/", {"guidance": HOSTILE, "version": 3}, follow=True)
     assert "/memories/held/" in held.redirect_chain[-1][0]

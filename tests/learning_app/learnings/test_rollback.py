@@ -7,14 +7,16 @@ import pytest
 import time_machine
 
 from learning_app.learnings.models import Learning
-from learning_app.learnings.services.change import edit_guidance
+from learning_app.learnings.services.change import edit_guidance, set_deleted
 from learning_app.learnings.services.store import LearningDraft, store_learning
 from memory_app.writes.selectors.plans import preview_roll_back, preview_undo
 from memory_app.writes.services import roll_back, undo_roll_back
 from minara_site.access.policy import Role, Scope
 from minara_site.access.principal import Principal
+from minara_site.kernel.errors import Invalid
 from tests.kit.clock import NOON
 from tests.kit.page import text_of
+from tests.kit.undo import undo_last
 from tests.memory_app.writes.factories import person
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
@@ -26,10 +28,10 @@ def store(owner, trigger, actor):
     return store_learning(owner_id=owner.pk, draft=draft, actor=actor, now=NOON).row
 
 
-def edit(owner, row, text, *, prefix=""):
+def edit(owner, row, text, *, prefix="", now=NOON):
     scopes = frozenset({Scope.LEARNING_WRITE}) if prefix else None
     principal = Principal(owner, Role.USER, scopes=scopes, key_prefix=prefix)
-    edit_guidance(principal=principal, owner=owner, uid=row.uid, guidance=text, now=NOON)
+    edit_guidance(principal=principal, owner=owner, uid=row.uid, guidance=text, now=now)
 
 
 def states():
@@ -66,3 +68,48 @@ def test_a_writer_goes_and_comes_back_and_what_people_wrote_stays(ana, olga, ope
     sha256 = preview_undo(record).sha256
     undo_roll_back(principal=person(olga), rollback_id=record.pk, sha256=sha256, reason="", now=NOON)
     assert states() == before
+
+
+def take_back(olga, writer=BAD, since=NOON - timedelta(hours=1)):
+    plan = preview_roll_back(writer=writer, since=since, now=NOON)
+    what = {"principal": person(olga), "writer": writer, "since": since, "reason": "bad", "now": NOON}
+    return roll_back(**what, sha256=plan.sha256)
+
+
+def test_goes_back_no_further_than_the_moment_that_it_is_asked_from(ana, olga):
+    row = store(ana, "scan the curve pools", "key:good0000")
+    edit(ana, row, "before", prefix="bad00000", now=NOON - timedelta(hours=2))
+    edit(ana, row, "after", prefix="bad00000")
+    take_back(olga)
+    row.refresh_from_db()
+    assert (row.guidance, row.edited_by) == ("before", f"user:{olga.pk}"), "no key changes it again"
+
+
+def test_an_edit_that_was_undone_hides_no_writer_and_what_changed_since_is_named(ana, olga):
+    row = store(ana, "scan the curve pools", "key:good0000")
+    edit(ana, row, "poisoned", prefix="bad00000")
+    edit(ana, row, "mine")
+    undo_last("learning", row, by=ana)
+    record = take_back(olga)
+    row.refresh_from_db()
+    assert row.guidance == "as written"
+    edit(ana, row, "mine again")
+    with pytest.raises(Invalid):
+        undo_roll_back(
+            principal=person(olga),
+            rollback_id=record.pk,
+            sha256=preview_undo(record).sha256,
+            reason="",
+            now=NOON,
+        )
+    [stay] = preview_undo(record).changes.stays
+    assert (stay.reason, stay.since.actor) == ("edited_since", f"user:{ana.pk}")
+
+
+def test_what_a_key_deleted_comes_back(ana, olga):
+    row = store(ana, "scan the curve pools", "key:good0000")
+    key = Principal(ana, Role.USER, scopes=frozenset({Scope.LEARNING_WRITE}), key_prefix="bad00000")
+    set_deleted(principal=key, owner=ana, uids=[row.uid], is_deleted=True, now=NOON)
+    record = take_back(olga)
+    assert states() == {row.trigger: ("as written", False)}
+    assert record.counts["learning"] == 1

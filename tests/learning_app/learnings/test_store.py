@@ -14,6 +14,7 @@ from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.jobs.models import BusyMark
 from tests.kit.api import agent_of, assert_problem
 from tests.kit.clock import NOON
+from tests.kit.undo import undo_last
 from tests.learning_app.learnings.rows import make_learning, make_many
 
 pytestmark = pytest.mark.django_db
@@ -122,9 +123,8 @@ def test_guidance_is_edited_by_its_version_and_undone_on_the_page(agent, ana, pa
     assert_problem(agent.patch(f"/v1/learnings/{uid}", {"guidance": "late", "version": 1}), 409, "changed")
     assert agent.patch(f"/v1/learnings/{uid}", {"guidance": HOSTILE}).status_code == 202
     row = Learning.objects.get(uid=uid)
-    page.post(f"/learnings/{uid}/undo-edit/{row.version}/")
-    row.refresh_from_db()
-    assert (row.guidance, row.held_at, row.edited_by) == (BODY["guidance"], None, f"user:{ana.pk}")
+    undo_last("learning", row, by=ana)
+    assert (row.guidance, row.held_at, row.edited_by) == ("SL first", None, f"user:{ana.pk}")
     assert_problem(agent.patch(f"/v1/learnings/{uid}", {"guidance": "mine"}), 403, "not_editable")
     assert_problem(agent.delete(f"/v1/learnings/{uid}"), 403, "not_editable")
 
