@@ -13,6 +13,7 @@ REJECTED = ngettext_lazy("Rejected %(number)s preference", "Rejected %(number)s 
 ARCHIVED = ngettext_lazy("Archived %(number)s preference", "Archived %(number)s preferences", "count")
 ACTIVATED = ngettext_lazy("Activated %(number)s hard constraint", "Activated %(number)s hard constraints", "count")
 ENDED = ngettext_lazy("Archived %(number)s hard constraint", "Archived %(number)s hard constraints", "count")
+STATE: Any = {"undone_by": "methodology_decide", "undone_as": "methodology_undone"}
 EDITED: Any = {"undone_by": "learning_write", "undone_as": "learning_undone"}
 MOVED: Any = {"undone_by": "learning_remove", "undone_as": "learning_undone"}
 DECIDED: Any = {"undone_by": "preference_decide", "undone_as": "preference_undone"}
@@ -21,10 +22,12 @@ ACTS = (
     AuditAct("methodology_created", _("Methodology created"), undo=Undo.ROLL_BACK),
     AuditAct("methodology_seen_again", _("Methodology handed in again")),
     AuditAct("methodology_outcome_recorded", _("Outcome of a methodology recorded")),
-    AuditAct("methodology_quarantined", _("Methodology quarantined"), undo=Undo.OPPOSITE),
-    AuditAct("methodology_released", _("Methodology released"), undo=Undo.OPPOSITE),
-    AuditAct("methodology_reviewed", _("Methodology marked as read"), undo=Undo.OPPOSITE),
-    AuditAct("methodology_unreviewed", _("Methodology marked as unread"), undo=Undo.OPPOSITE),
+    AuditAct("methodology_quarantined", _("Methodology quarantined"), undo=Undo.OPPOSITE, **STATE),
+    AuditAct("methodology_released", _("Methodology released"), undo=Undo.OPPOSITE, **STATE),
+    AuditAct("methodology_reviewed", _("Methodology marked as read"), undo=Undo.OPPOSITE, **STATE),
+    AuditAct("methodology_unreviewed", _("Methodology marked as unread"), undo=Undo.OPPOSITE, **STATE),
+    AuditAct("methodology_undone", _("Decision on a methodology undone")),
+    AuditAct("methodology_demoted", _("Methodology demoted")),
     AuditAct("methodology_held", _("Methodologies held again"), undo=Undo.OPPOSITE),
     AuditAct("methodology_discarded", _("Held methodologies discarded"), undo=Undo.OPPOSITE),
     AuditAct("learning_stored", _("Learning stored"), undo=Undo.ROLL_BACK),

@@ -10,7 +10,7 @@ from learning_app.institution.models import (
     InstitutionRun,
 )
 from learning_app.learnings.models import Learning, SuggestionLogEntry, TurnLearning, TurnReview
-from learning_app.methodologies.models import LifecycleEvent, Methodology, RolledBackMethodology
+from learning_app.methodologies.models import LifecycleEvent, Methodology
 from learning_app.preferences.models import Preference, PreferenceCursor
 
 __all__ = [
@@ -29,7 +29,6 @@ __all__ = [
     "Methodology",
     "Preference",
     "PreferenceCursor",
-    "RolledBackMethodology",
     "SuggestionLogEntry",
     "TradingCase",
     "TurnLearning",

@@ -7,11 +7,38 @@ from django.utils.translation import gettext as _, gettext_lazy
 
 from learning_app.cases.rollback import CaseRollback
 from learning_app.learnings.core import LEARNING_KIND
-from learning_app.methodologies.rollback import MethodologyRollback
+from learning_app.methodologies.core import METHODOLOGY_KIND
 from learning_app.preferences.core import PREFERENCE_KIND
 from learning_app.preferences.kinds import preference_url
 from minara_site.kernel.changes.core import Step
 from minara_site.kernel.rollback import ChangesRollback, Effect, PlanRow
+
+
+class MethodologyRollback(ChangesRollback):
+    """Methodologies, which belong to the instance: none is deleted, and cases that refer to them stay as they are."""
+
+    name = METHODOLOGY_KIND
+    label = gettext_lazy("Methodologies")
+    writes: ClassVar = {"methodology_created": "methodology"}
+    import_acts = ("methodology_created",)
+    effects = (
+        Effect(
+            "methodology",
+            label,
+            gettext_lazy("into quarantine, until an operator releases them"),
+            gettext_lazy("back to where they were before"),
+        ),
+    )
+    audit_key, record_key, id_column = "methodologies", "methodology", "uid"
+
+    def show_row(self, row: Any) -> PlanRow:
+        return PlanRow(row.name, None, self.url(row.uid), row.asset_class)
+
+    def title(self, object_id: Any) -> str:
+        return _("methodology %(id)s") % {"id": object_id}
+
+    def url(self, object_id: Any) -> str:
+        return reverse("methodologies:one", args=[object_id])
 
 
 class LearningRollback(ChangesRollback):

@@ -8,8 +8,7 @@ from learning_app.court.core import CourtState, add_block, beats_chance, is_deca
 from learning_app.court.models import CourtRecord
 from learning_app.methodologies.models import Methodology
 from learning_app.methodologies.querysets import is_court_enforced
-from learning_app.methodologies.services.events import append_event
-from learning_app.methodologies.services.outcomes import lock_rows
+from learning_app.methodologies.services.lifecycle import Move, apply_moves, lock_rows
 from learning_app.vocabulary import LifecycleKind
 from minara_site.kernel.db import update_rows
 
@@ -19,8 +18,6 @@ JUDGED = (
     "independent_cases",
     "beats_chance",
     "decay_at",
-    "quarantine",
-    "updated_at",
 )
 DECAYED = "decayed"
 
@@ -59,16 +56,9 @@ def add_blocks(
         row.independent_cases, row.beats_chance = state.blocks, beats_chance(state)
         row.decay_at = (row.decay_at or each.at) if is_decaying(state) else None
     decayed = [row for row in rows.values() if row.decay_at and not row.quarantine] if is_court_enforced() else []
-    for row in decayed:
-        row.quarantine, row.updated_at = 1, now
-        append_event(
-            row,
-            LifecycleKind.DEMOTED,
-            actor=actor,
-            now=now,
-            details={DECAYED: 1},
-        )
     update_rows(Methodology, JUDGED, rows.values())
+    moves = [Move(row, LifecycleKind.DEMOTED, {"quarantine": 1}, {DECAYED: 1}) for row in decayed]
+    apply_moves(moves, actor=actor, now=now)
     records = {pk: record_of(pk, state) for pk, state in states.items()}
     CourtRecord.objects.bulk_create(record for pk, record in records.items() if pk not in known)
     update_rows(

@@ -14,6 +14,7 @@ from minara_site.access.actors import is_operator
 from minara_site.kernel.audit_log.services import content_digest, record_audit
 from minara_site.kernel.changes.core import State, Step
 from minara_site.kernel.changes.kinds import Changes
+from minara_site.kernel.changes.models import ChangeSet
 from minara_site.kernel.changes.services import delete_texts
 from minara_site.kernel.core.vocabulary import AGENT_ACTOR
 from minara_site.kernel.guard.held_at import HeldAtKind
@@ -99,11 +100,11 @@ class LearningChanges(Changes):
         others = [step for step in coming if not is_restorable((step.before or {})["deleted_by"], actor=actor)]
         return dict.fromkeys((step.key for step in others if not is_operator(actor)), UnchangedReason.DECIDED)
 
-    def restore(self, steps: Sequence[Step], *, actor: str, now: datetime) -> None:
+    def restore(self, steps: Sequence[Step], *, made: ChangeSet) -> None:
         rows, texts = self.load([step.key for step in steps]), self.load_texts(steps)
         for step in steps:
             row = rows[step.key]
             for name, value in {**(step.after or {}), **texts.get(step.key, {})}.items():
                 setattr(row, name, value)
             row.version += 1
-        save_moved(list(rows.values()), actor=actor, now=now)
+        save_moved(list(rows.values()), actor=made.actor, now=made.at)

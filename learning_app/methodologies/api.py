@@ -103,7 +103,7 @@ def put_into_quarantine(
         actor=request.principal.actor,
         now=timezone.now(),
     )
-    return {"data": methodology_record(decided.row)}
+    return {"data": methodology_record(decided)}
 
 
 @router.post(
@@ -125,4 +125,4 @@ def release_from_quarantine(
         actor=request.principal.actor,
         now=timezone.now(),
     )
-    return {"data": methodology_record(decided.row)}
+    return {"data": methodology_record(decided)}

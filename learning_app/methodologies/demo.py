@@ -11,12 +11,13 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy
 
 from learning_app.methodologies.core import METHODOLOGY_KIND
+from learning_app.methodologies.core.lifecycle import replay
 from learning_app.methodologies.models import LifecycleEvent, Methodology
 from learning_app.methodologies.seeding import draft_of
 from learning_app.methodologies.services.create import build_row, count_seen, same_key
-from learning_app.methodologies.services.decide import DECIDED, State
-from learning_app.methodologies.services.events import append_event
+from learning_app.methodologies.services.lifecycle import Move, apply_moves
 from learning_app.vocabulary import LifecycleKind, QuarantinedBy
+from minara_site.kernel.changes.models import Change, ChangeSet
 from minara_site.kernel.demo import AGENT_KEY, DemoAct, DemoLoad, DemoPart, DemoRow, RemovedRows, read_rows
 from minara_site.kernel.guard.held_at import store_judged
 from minara_site.kernel.guard.services import delete_holds
@@ -79,13 +80,8 @@ class MethodologiesPart(DemoPart[DemoMethodology]):
             return
         methodology.reviewed_at = load.ago(row.read_hours_ago) if row.read_hours_ago else None
         store_judged(METHODOLOGY_KIND, methodology, now=at)
-        append_event(
-            methodology,
-            LifecycleKind.CREATED,
-            actor=AGENT_KEY,
-            now=at,
-            details={"origin": ""},
-        )
+        created = Move(methodology, LifecycleKind.CREATED, details={"origin": ""})
+        apply_moves([created], actor=AGENT_KEY, now=at)
 
     def remove(self, load: DemoLoad) -> list[RemovedRows]:
         """Delete those that nothing happened to since; what stays keeps its real outcomes alone.
@@ -101,6 +97,8 @@ class MethodologiesPart(DemoPart[DemoMethodology]):
         gone = list(rows.values_list("pk", flat=True))
         LifecycleEvent.objects.filter(methodology__in=gone).delete()
         delete_holds(kind=METHODOLOGY_KIND, object_ids=gone)
+        Change.objects.filter(kind=METHODOLOGY_KIND, key__in=map(str, gone)).delete()
+        ChangeSet.objects.filter(changes=None, actor=load.actor).delete()
         rows.delete()
         return [RemovedRows(gettext_lazy("Methodologies"), len(gone), len(staying))]
 
@@ -131,38 +129,18 @@ def quarantine(row: DemoMethodology, *, actor: str, now: datetime) -> None:
     same = demo_methodologies().get(row.name)
     if same is None:
         return
-    before = State(
-        same.quarantine,
-        QuarantinedBy(same.quarantined_by),
-        same.reviewed_at,
-    )
-    same.quarantine, same.quarantined_by, same.updated_at, same.reviewed_at = 1, QuarantinedBy.OPERATOR, now, now
-    same.save(update_fields=DECIDED)
-    kept = {"before": before.as_json()}
-    append_event(
-        same,
-        LifecycleKind.QUARANTINED,
-        actor=actor,
-        now=now,
-        reason=row.reason,
-        details=kept,
-    )
+    columns = {"quarantine": 1, "quarantined_by": QuarantinedBy.OPERATOR.value, "reviewed_at": now}
+    move = Move(same, LifecycleKind.QUARANTINED, columns, reason=row.reason)
+    apply_moves([move], act="methodology_quarantined", actor=actor, now=now, reason=row.reason)
 
 
 def count_again(row: Methodology, *, actor: str, now: datetime) -> None:
     """Make a methodology the instance's, with the outcomes that are left; below the bar it goes back to quarantine."""
-    outcomes = LifecycleEvent.objects.filter(methodology=row, kind=LifecycleKind.OUTCOME_RECORDED)
-    said = [bool(details["correct"]) for details in outcomes.values_list("details", flat=True)]
-    row.times_used, row.times_correct, row.is_demo, row.updated_at = len(said), sum(said), False, now
-    row.confidence = row.trust.bound if said else settings.MINARA.initial_confidence
-    has_fallen = not row.quarantine and not row.is_at_bar
-    row.quarantine = int(row.quarantine or has_fallen)
-    row.save()
-    if has_fallen:
-        append_event(
-            row,
-            LifecycleKind.DEMOTED,
-            actor=actor,
-            now=now,
-            details={"demo_removed": 1},
-        )
+    outcomes = LifecycleEvent.objects.filter(methodology=row, kind=LifecycleKind.OUTCOME_RECORDED).order_by("pk")
+    row.times_used, row.times_correct = replay(outcomes)
+    row.confidence = row.trust.bound if row.times_used else settings.MINARA.initial_confidence
+    row.is_demo = False
+    row.save(update_fields=["times_used", "times_correct", "confidence", "is_demo"])
+    if not row.quarantine and not row.is_at_bar:
+        demoted = Move(row, LifecycleKind.DEMOTED, {"quarantine": 1}, {"demo_removed": 1})
+        apply_moves([demoted], actor=actor, now=now)

@@ -1,23 +1,27 @@
-"""The text of a methodology as a kind of stored text. Its holds are the instance's: operators decide them."""
+"""Methodologies as a kind: the text under guard, whose holds operators decide, and the moves of their state."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from django.db.models import QuerySet
 from django.urls import reverse
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_lazy as _, ngettext_lazy
 
 from learning_app.methodologies.core import METHODOLOGY_KIND
 from learning_app.methodologies.models import Methodology
 from learning_app.methodologies.services.create import same_key, structured_of
-from learning_app.methodologies.services.events import append_event
+from learning_app.methodologies.services.lifecycle import Move, apply_moves, find_kept_back
 from learning_app.vocabulary import LifecycleKind, QuarantinedBy
+from minara_site.kernel.changes.core import State, Step
+from minara_site.kernel.changes.kinds import Changes
+from minara_site.kernel.changes.models import ROLLBACK, ChangeSet
 from minara_site.kernel.guard.held_at import HeldAtKind
 from minara_site.kernel.guard.kinds import REPLACED
 from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.guard.models import Decision, Hold
 from minara_site.kernel.guard.selectors import find_expired_discards
+from minara_site.kernel.unchanged import UnchangedReason
 
 DISCARDED = "discarded:"
 
@@ -114,13 +118,41 @@ class MethodologyKind(HeldAtKind):
 
 def quarantine_by_scan(rows: QuerySet[Any], *, actor: str, now: datetime) -> None:
     """Quarantine locked rows until an operator releases them. Needs a transaction."""
-    for row in rows.order_by("pk"):
-        row.quarantine, row.quarantined_by, row.updated_at = 1, QuarantinedBy.SCAN, now
-        row.save(update_fields=["quarantine", "quarantined_by", "updated_at"])
-        append_event(
-            row,
-            LifecycleKind.QUARANTINED,
-            actor=actor,
-            now=now,
-            details={"scan": 1},
-        )
+    columns = {"quarantine": 1, "quarantined_by": QuarantinedBy.SCAN.value}
+    moves = [Move(row, LifecycleKind.QUARANTINED, columns, {"scan": 1}) for row in rows.order_by("pk")]
+    apply_moves(moves, actor=actor, now=now)
+
+
+class MethodologyChanges(Changes):
+    """Moves of their state. One whose creation is undone goes into quarantine, whatever happened to it since."""
+
+    name, model = METHODOLOGY_KIND, Methodology
+    columns = ("quarantine", "quarantined_by", "moved_at", "reviewed_at", "updated_at")
+    beside, whatever_since = ("reviewed_at", "updated_at"), True
+    undone = ngettext_lazy("Undone for %(number)s methodology.", "Undone for %(number)s methodologies.", "count")
+
+    def gone(self, state: State, *, actor: str, now: datetime) -> State:
+        if state["quarantined_by"] == QuarantinedBy.OPERATOR:
+            return state
+        by = QuarantinedBy.OPERATOR.value
+        return {**state, "quarantine": 1, "quarantined_by": by, "moved_at": now, "updated_at": now}
+
+    def may_restore(self, steps: Sequence[Step], *, actor: str) -> dict[str, UnchangedReason]:
+        rows = self.load([step.key for step in steps if is_release(step)])
+        return {str(pk): why for pk, why in find_kept_back(list(rows.values()), is_undo=True).items()}
+
+    def restore(self, steps: Sequence[Step], *, made: ChangeSet) -> None:
+        """Give rows their states, each with an event that says of which act it is the undo, or of which roll-back."""
+        rows, moves = self.load([step.key for step in steps]), []
+        details = {"undoes": made.undoes_id} if made.undoes_id else {}
+        if made.run and made.run.startswith(ROLLBACK):
+            details |= {"rollback": int(made.run.removeprefix(ROLLBACK))}
+        for step in steps:
+            kind = LifecycleKind.QUARANTINED if (step.after or {})["quarantine"] else LifecycleKind.RELEASED
+            moves.append(Move(rows[step.key], kind, step.after or {}, details))
+        apply_moves(moves, actor=made.actor, now=made.at, made=made)
+
+
+def is_release(step: Step) -> bool:
+    """Say whether a step ends a quarantine."""
+    return bool((step.before or {})["quarantine"]) and not (step.after or {})["quarantine"]

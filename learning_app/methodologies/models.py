@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from learning_app.methodologies.core.evidence import e_value
-from learning_app.methodologies.core.ladder import Trust
+from learning_app.methodologies.core.lifecycle import Trust
 from learning_app.methodologies.querysets import MethodologyQuerySet, is_court_enforced, trust_rules
 from learning_app.vocabulary import LifecycleKind, PrimarySignal, QuarantinedBy, Timeframe
 from minara_site.kernel.core.assets import AssetClass
@@ -28,8 +28,9 @@ class Methodology(models.Model):
 
     `confidence` is the Wilson lower bound in [0, 1], the initial one before its first use. `quarantined_by` says who
     put it into quarantine: one that a person, the scan or the judge put there leaves by an operator's release only.
-    `reviewed_at` is when a person last read it in the queue. The court keeps its figures here: `log_evidence` (natural
-    logarithm) now and at its maximum, the blocks that it counted, and since when skill seems gone.
+    `moved_at` is when its quarantine began, ended or changed hands, `reviewed_at` when a person last read it in the
+    queue. The court keeps its figures here: `log_evidence` (natural logarithm) now and at its maximum, the blocks that
+    it counted, and since when skill seems gone.
     """
 
     number = models.BigAutoField(primary_key=True)
@@ -61,6 +62,7 @@ class Methodology(models.Model):
         blank=True,
         default=QuarantinedBy.RULE,
     )
+    moved_at = models.DateTimeField(null=True)
     log_evidence = models.FloatField(null=True)
     max_log_evidence = models.FloatField(null=True)
     independent_cases = models.PositiveIntegerField(default=0)
@@ -207,28 +209,4 @@ class LifecycleEvent(models.Model):
             models.Index(fields=["methodology", "-id"], name="lifecycle_of_methodology"),
             models.Index(fields=["kind", "at"], name="lifecycle_by_kind"),
             models.Index(fields=["case_id"], condition=Q(case_id__isnull=False), name="lifecycle_of_case"),
-        ]
-
-
-class RolledBackMethodology(models.Model):
-    """One methodology of a roll-back, or of the undo of one: how it was before, and the event that this made.
-
-    `rollback_id` is the record of `memory_app/writes`, which this app does not know.
-    """
-
-    rollback_id = models.BigIntegerField()
-    methodology = models.ForeignKey(
-        Methodology,
-        on_delete=models.CASCADE,
-        related_name="+",
-    )
-    quarantine = models.PositiveSmallIntegerField()
-    quarantined_by = models.CharField(max_length=8, blank=True)
-    updated_at = models.DateTimeField()
-    event_id = models.BigIntegerField()
-
-    class Meta:
-        db_table = "methodology_rollbacks"
-        constraints: ClassVar = [
-            models.UniqueConstraint(fields=["rollback_id", "methodology"], name="one_step_per_methodology")
         ]

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
-from learning_app.methodologies.core.ladder import TrustRules
+from learning_app.methodologies.core.lifecycle import TrustRules
 from learning_app.vocabulary import QuarantinedBy
 from minara_site.config import CourtMode
 

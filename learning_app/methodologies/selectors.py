@@ -13,6 +13,7 @@ from learning_app.methodologies.querysets import MethodologyQuerySet
 from learning_app.vocabulary import LifecycleKind
 from minara_site.access.models import User
 from minara_site.config import CourtMode
+from minara_site.kernel.changes.models import ChangeSet
 from minara_site.kernel.core.assets import GROUPS, AssetClass
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard.selectors import find_refused
@@ -79,17 +80,25 @@ def find_injected(rows: Collection[Methodology], *, owner: User | None = None) -
 
 
 def find_decisions(numbers: Iterable[int]) -> dict[int, int]:
-    """Return the event that decided where each of these methodologies stands now, for those that have one. One query.
+    """Return the event that decided where each of these methodologies stands now, for those that have one. Two queries.
 
-    What was undone, and the undo, decide nothing.
+    What was undone, and the undo, decide nothing. An event older than sets of changes names none: its act is known by
+    actor and moment, and its undo by the number of the event.
     """
     events = LifecycleEvent.objects.filter(methodology__in=list(numbers), kind__in=STATE_KINDS).order_by("-pk")
+    found = list(events.values_list("methodology", "pk", "actor", "at", "details"))
+    sets = ChangeSet.objects.filter(pk__in=[details["undoes"] for *_rest, details in found if "undoes" in details])
+    acts = {(actor, at): pk for pk, actor, at in sets.values_list("pk", "actor", "at")}
     standing: dict[int, int] = {}
-    undone = set[int]()
-    for number, pk, details in events.values_list("methodology", "pk", "details"):
-        if "undo" in details and "before" in details:
-            undone.add(details["undo"])
-        elif pk not in undone:
+    undone, undone_events = set[int](), set[int]()
+    for number, pk, actor, at, details in found:
+        if details.get("change_set", acts.get((actor, at))) in undone or pk in undone_events:
+            continue
+        if "undoes" in details:
+            undone.add(details["undoes"])
+        elif "undo" in details and "rollback" not in details:
+            undone_events.add(details["undo"])
+        else:
             standing.setdefault(number, pk)
     return standing
 

@@ -15,16 +15,15 @@ from learning_app.methodologies.services.decide import (
     quarantine_all,
     release_all,
     set_reviewed,
-    undo_decision,
 )
 from learning_app.methodology_pages.pages.events import shape_events
 from learning_app.methodology_pages.pages.labels import missing_label, state_label, why_label
 from learning_app.methodology_pages.pages.lists import MethodologyRow
 from learning_app.methodology_pages.selectors import (
+    DECIDED_ACTS,
     find_decision,
     find_nearest,
     find_newest_decision,
-    has_read,
     list_duplicates,
 )
 from minara_site.access.actors import name_actors
@@ -33,6 +32,7 @@ from minara_site.access.principal import Principal
 from minara_site.kernel.errors import Conflict, FieldError, Invalid, NotFound
 from minara_site.kernel.guard.selectors import find_last_hold, find_refused
 from minara_site.shell.review import ReviewItem, ReviewKind, ReviewPane, Undone, Verdict
+from minara_site.shell.undo import done_label, find_undoable, undo_set
 from minara_site.web.filters import Rows, Text
 from minara_site.web.moments import number_label
 
@@ -159,24 +159,11 @@ class MethodologyReview(ReviewKind):
     def undo(self, key: str, *, principal: Principal, now: datetime) -> Undone:
         principal.require(Act.METHODOLOGY_DECIDE)
         [row] = self.find([key])
-        event = find_decision(row)
-        is_decision = event is not None and event.at == row.reviewed_at
-        if not (event.actor == principal.actor if event and is_decision else has_read(principal.actor, row)):
+        decided = find_undoable(METHODOLOGY_KIND, row, principal=principal)
+        if decided is None or decided.actor != principal.actor or decided.act not in DECIDED_ACTS:
             raise Conflict(_("It changed since. Nothing was undone."), code="changed")
-        if event and is_decision:
-            count = len(undo_decision(event_id=event.pk, actor=principal.actor, now=now))
-        else:
-            read = Methodology.objects.filter(reviewed_at=row.reviewed_at).values_list("uid", flat=True)
-            count = len(
-                set_reviewed(
-                    uids=list(read),
-                    is_reviewed=False,
-                    actor=principal.actor,
-                    now=now,
-                )
-            )
-        text = ngettext("Undone for %(count)s methodology.", "Undone for %(count)s methodologies.", count)
-        return Undone(text % {"count": number_label(count)}, key)
+        _made, plan = undo_set(decided.pk, principal=principal, now=now)
+        return Undone(done_label(plan), key)
 
     def find_newest_decision(self) -> tuple[str, datetime] | None:
         """The kind of new ones answers for both."""

@@ -13,6 +13,7 @@ from learning_app.court.services import Observation
 from learning_app.methodologies.models import LifecycleEvent, Methodology
 from learning_app.methodologies.selectors import find_decisions
 from learning_app.methodologies.services.create import MAX_COMPARED
+from learning_app.methodologies.services.decide import ACTS
 from learning_app.similarity.core import find_most_similar_tfidf
 from learning_app.vocabulary import LifecycleKind
 from minara_site.access.models import User
@@ -24,7 +25,7 @@ MAX_OUTCOMES, MAX_BLOCK_CASES, MAX_COUNTED, MAX_CASES, MAX_DUPLICATES = 500, 2_0
 MIN_SHARE = 5
 """Below so many outcomes a share says nothing."""
 DECISIONS = (LifecycleKind.QUARANTINED, LifecycleKind.RELEASED)
-READ_ACT = "methodology_reviewed"
+DECIDED_ACTS = (*ACTS.values(), "methodology_reviewed")
 CURVE_KINDS = (
     LifecycleKind.OUTCOME_RECORDED,
     LifecycleKind.GRADUATED,
@@ -156,23 +157,10 @@ def find_readable_cases(ids: Iterable[int], *, owner: Owner) -> set[int]:
     return set(TradingCase.objects.for_owner(owner).filter(pk__in=list(ids)).values_list("pk", flat=True))
 
 
-def has_read(actor: str, row: Methodology) -> bool:
-    """Say whether it was this actor who marked a methodology as read last. One query."""
-    if row.reviewed_at is None:
-        return False
-    return AuditEntry.objects.filter(
-        actor=actor,
-        at=row.reviewed_at,
-        tool_call=READ_ACT,
-    ).exists()
-
-
 def find_newest_decision() -> tuple[str, datetime] | None:
-    """Return who decided on a methodology last, and when. Two queries."""
-    events = LifecycleEvent.objects.filter(kind__in=DECISIONS).order_by("-at").values_list("actor", "at", "details")
-    found = [(actor, at) for actor, at, details in events[:MAX_CASES] if "before" in details][:1]
-    found += AuditEntry.objects.filter(tool_call=READ_ACT).order_by("-at").values_list("actor", "at")[:1]
-    return max(found, key=lambda each: each[1], default=None)
+    """Return who decided on a methodology last, and when. One query."""
+    entries = AuditEntry.objects.filter(tool_call__in=DECIDED_ACTS).order_by("-at")
+    return entries.values_list("actor", "at").first()
 
 
 def find_nearest(row: Methodology) -> tuple[Methodology, float] | None:

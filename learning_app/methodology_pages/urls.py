@@ -8,7 +8,6 @@ app_name = "methodologies"
 urlpatterns = [
     path("", lists.methodology_list, name="list"),
     path("bulk/", lists.bulk, name="bulk"),
-    path("undo/<int:lifecycle_event_id>/", lists.undo, name="undo"),
     path("<str:uid>/", one.methodology_page, name="one"),
     path("<str:uid>/quarantine/", one.quarantine_one, name="quarantine"),
     path("<str:uid>/release/", one.release_one, name="release"),

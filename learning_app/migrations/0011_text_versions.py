@@ -1,4 +1,4 @@
-"""The versions of words; what was before an act goes from here into sets of changes (memory_app 0021)."""
+"""The versions of words, and when a methodology moved; what was before an act goes from here into sets of changes (memory_app 0021)."""
 
 from django.db import migrations, models
 
@@ -8,5 +8,6 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.AddField("preference", "text_version", models.PositiveIntegerField(default=1)),
+        migrations.AddField("methodology", "moved_at", models.DateTimeField(null=True)),
         migrations.AddField("learning", "text_version", models.PositiveIntegerField(default=1)),
     ]

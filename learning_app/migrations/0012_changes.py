@@ -10,6 +10,7 @@ class Migration(migrations.Migration):
         migrations.RemoveField("preference", "state_before"),
         migrations.RemoveField("preference", "statement_before"),
         migrations.DeleteModel("RolledBackPreference"),
+        migrations.DeleteModel("RolledBackMethodology"),
         migrations.RemoveField("learning", "guidance_before"),
         migrations.RemoveIndex("learning", "learnings_deleted_by"),
         migrations.RemoveIndex("learning", "learnings_edited_by"),

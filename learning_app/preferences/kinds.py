@@ -113,7 +113,7 @@ class PreferenceChanges(Changes):
         """Return the memories that come into force or end with preferences."""
         return [("memory", step.key) for step in steps if ACTIVE in states_of(step)]
 
-    def restore(self, steps: Sequence[Step], *, actor: str, now: datetime) -> None:
+    def restore(self, steps: Sequence[Step], *, made: ChangeSet) -> None:
         rows, texts = self.load([step.key for step in steps]), self.load_texts(steps)
         moments = [state["decided_at"] for step in steps if (state := step.after)]
         acts = ChangeSet.objects.filter(at__in=moments).values_list("actor", "at", "reason")
@@ -126,8 +126,8 @@ class PreferenceChanges(Changes):
             if step.key in texts and texts[step.key]["statement"] != row.statement:
                 row.statement, row.rules_version = texts[step.key]["statement"], ""  # readers judge it by today's rules
         update_rows(Preference, DECIDED, rows.values())
-        announce_each(ENDED, [int(step.key) for step in steps if states_of(step)[0] == ACTIVE], now=now)
-        announce_each(ACTIVATED, [int(step.key) for step in steps if states_of(step)[1] == ACTIVE], now=now)
+        announce_each(ENDED, [int(step.key) for step in steps if states_of(step)[0] == ACTIVE], now=made.at)
+        announce_each(ACTIVATED, [int(step.key) for step in steps if states_of(step)[1] == ACTIVE], now=made.at)
 
 
 def states_of(step: Step) -> tuple[str, str]:

@@ -15,6 +15,15 @@ from django.db import migrations, models
 
 EPOCH, MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 SLICE = 500
+MOVES = (
+    "graduated",
+    "demoted",
+    "requantized_by_judge",
+    "quarantined",
+    "released",
+    "synthesis_auto_demote",
+    "imported",
+)
 DECISIONS = {
     ("active", "soft_preference"): "preference_approved",
     ("rejected", "soft_preference"): "preference_rejected",
@@ -57,8 +66,14 @@ def store_changes(apps: Any, schema_editor: Any) -> None:
         *find_decisions_on_preferences(apps),
         *find_rolled_back_preferences(apps),
         *find_changes_of_learnings(apps),
+        *find_decisions_on_methodologies(apps),
+        *find_rolled_back_methodologies(apps),
     ]
-    store_sets(apps, sorted(past, key=lambda each: each.of_act))
+    past.sort(key=lambda each: each.of_act)
+    store_sets(apps, past)
+    methods = apps.get_model("learning_app", "Methodology").objects
+    for number, at in {each.key: each.after[2] for each in past if each.kind == "methodology" and each.after[2]}.items():
+        methods.filter(pk=number).update(moved_at=EPOCH + at * MICROSECOND)
 
 
 def store_sets(apps: Any, past: Iterable[Past]) -> None:
@@ -162,7 +177,8 @@ def find_rolled_back_preferences(apps: Any) -> Iterator[Past]:
             [*before, 1, moment(row.created_at)],
             ["rejected", record.actor, moment(record.at), 1, moment(record.at)],
             record.reason,
-            rollback=record.pk,
+            f"rollback:{record.pk}",
+            record.pk,
         )
 
 
@@ -203,7 +219,61 @@ def rollback_of(mark: str) -> int:
 def change_of(row: Any, at: datetime, actor: str, act: str, before: list[Any], after: list[Any], rollback: Any = None) -> Past:
     """Return a change of a learning."""
     reason, number = (rollback.reason, rollback.pk) if rollback else ("", 0)
-    return Past(at, actor, act, "learning", row.pk, row.owner_id, before, after, reason, rollback=number)
+    run = f"rollback:{number}" if number else None
+    return Past(at, actor, act, "learning", row.pk, row.owner_id, before, after, reason, run, number)
+
+
+def find_decisions_on_methodologies(apps: Any) -> Iterator[Past]:
+    """Yield the decisions that stand, of persons: their events say what was before."""
+    events = apps.get_model("learning_app", "LifecycleEvent").objects.filter(kind__in=MOVES).order_by("-pk")
+    standing, undone = dict[int, Any](), set[int]()
+    for event in events.defer("reason_text").iterator(SLICE):
+        if "undo" in event.details and "before" in event.details:
+            undone.add(event.details["undo"])
+        elif event.pk not in undone:
+            standing.setdefault(event.methodology_id, event)
+    for number, event in standing.items():
+        if before := event.details.get("before"):
+            read_at = datetime.fromisoformat(before["reviewed_at"]) if before["reviewed_at"] else None
+            is_kept = event.kind == "quarantined"
+            yield Past(
+                event.at,
+                event.actor,
+                "methodology_quarantined" if is_kept else "methodology_released",
+                "methodology",
+                number,
+                None,
+                [before["quarantine"], before["quarantined_by"], None, moment(read_at), moment(event.at)],
+                [int(is_kept), "operator" if is_kept else "", moment(event.at), moment(event.at), moment(event.at)],
+                events.values_list("reason_text", flat=True).get(pk=event.pk),
+            )
+
+
+def find_rolled_back_methodologies(apps: Any) -> Iterator[Past]:
+    """Yield what roll-backs and their undos moved."""
+    records = apps.get_model("memory_app", "WriteRollback").objects.in_bulk()
+    items = apps.get_model("learning_app", "RolledBackMethodology").objects.select_related("methodology").order_by("pk")
+    earlier: dict[tuple[int, int], list[Any]] = {}
+    for item in items.iterator(SLICE):
+        record, read_at = records[item.rollback_id], moment(item.methodology.reviewed_at)
+        before = [item.quarantine, item.quarantined_by, None, read_at, moment(item.updated_at)]
+        earlier[record.pk, item.methodology_id] = before
+        after = [1, "operator", moment(record.at), read_at, moment(record.at)]
+        if record.undoes_id:
+            after = earlier[record.undoes_id, item.methodology_id]
+        yield Past(
+            record.at,
+            record.actor,
+            "write_rollback_undone" if record.undoes_id else "write_rollback",
+            "methodology",
+            item.methodology_id,
+            None,
+            before,
+            after,
+            record.reason,
+            f"rollback:{record.undoes_id or record.pk}",
+            record.pk,
+        )
 
 
 class Migration(migrations.Migration):

@@ -20,8 +20,8 @@ from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.table import load_acts
 from minara_site.kernel.changes.core import Plan, Stay, Step
 from minara_site.kernel.changes.kinds import changes_of
-from minara_site.kernel.changes.models import Change, ChangeSet, SetState
-from minara_site.kernel.changes.selectors import plan_undo
+from minara_site.kernel.changes.models import ChangeSet, SetState
+from minara_site.kernel.changes.selectors import list_changes, plan_undo
 from minara_site.kernel.changes.services import APPLY, AT_ONCE, UNDONE, apply_plan, stop
 from minara_site.kernel.errors import Conflict, NotFound
 from minara_site.kernel.guard.kinds import stored_kinds
@@ -51,13 +51,20 @@ def undo_url(change_set: ChangeSet | None) -> str | None:
 
 
 def find_undoable(kind: str, row: Any, *, principal: Principal) -> ChangeSet | None:
-    """Return the act that changed a row last, where this reader may undo it; None for an undo. One query."""
-    newest = Change.objects.done().filter(kind=kind, key=str(row.pk)).select_related("set").order_by("-pk").first()
-    act = load_acts().get(newest.set.act) if newest else None
-    if newest is None or act is None or not act.undone_by or newest.set.act == UNDONE:
-        return None
-    found: ChangeSet = newest.set
-    return found if principal.may(Act(act.undone_by)) else None
+    """Return the last act on a row that stands, where this reader may undo it. One query.
+
+    What was undone, and its undo, do not stand.
+    """
+    undone = set[int | None]()
+    for change in reversed(list_changes(changes_of()[kind], [str(row.pk)])):
+        found: ChangeSet = change.set
+        if found.pk in undone:
+            continue
+        if found.undoes_id is None:
+            act = load_acts().get(found.act)
+            return found if act and act.undone_by and principal.may(Act(act.undone_by)) else None
+        undone.add(found.undoes_id)
+    return None
 
 
 def get_set(set_id: int, *, principal: Principal) -> tuple[ChangeSet, Owner]:

@@ -365,7 +365,7 @@ def record_a_turn(owner: Any, now: datetime) -> Any:
 
 def quarantine_a_methodology(owner: Any, now: datetime) -> Any:
     uid = Methodology.objects.near_graduation().get().uid
-    return quarantine(uid=uid, reason="mine now", actor=f"user:{owner.pk}", now=now).row
+    return quarantine(uid=uid, reason="mine now", actor=f"user:{owner.pk}", now=now)
 
 
 def record_a_case(owner: Any, now: datetime) -> Any:

@@ -335,7 +335,6 @@ PAGES: dict[str, Row] = {
     "learnings/<str:learning_uid>/restore/": page(Act.LEARNING_REMOVE, post=NO_OWNER),  # nobody here has deleted one
     "methodologies/": page(Act.METHODOLOGIES_READ, get=OWNERS),
     "methodologies/bulk/": page(Act.METHODOLOGY_DECIDE, post=OPERATORS),
-    "methodologies/undo/<int:lifecycle_event_id>/": page(Act.METHODOLOGY_DECIDE, post=OPERATORS),
     "methodologies/<str:uid>/": page(Act.METHODOLOGIES_READ, get=OWNERS),
     "methodologies/<str:uid>/quarantine/": page(Act.METHODOLOGY_DECIDE, post=OPERATORS),
     "methodologies/<str:uid>/release/": page(Act.METHODOLOGY_DECIDE, post=OPERATORS),

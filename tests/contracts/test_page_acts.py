@@ -38,7 +38,6 @@ TOASTS = {
     "held:undo",
     "quarantine:undo",
     "memories:undo",
-    "methodologies:undo",
     "audit:restore",
     "inbox:reopen",
     "facts:undo_correction",
@@ -148,7 +147,6 @@ MADE = {  # the sample that a new row of a table stands for, and its column
     "tag_event_id": ("user_tag_events", "id"),
     "event_id": ("memory_consolidation_events", "id"),
     "preference_id": ("learned_preferences", "id"),
-    "lifecycle_event_id": ("methodology_lifecycle_events", "id"),
     "rollback_id": ("write_rollbacks", "id"),
     "change_set_id": ("change_sets", "id"),
     "user_id": ("access_user", "id"),
@@ -189,9 +187,6 @@ WALKS: dict[str, Walk] = {
     "methodologies:quarantine": Walk(caller="olga", first=("methodologies:release",)),
     "methodologies:bulk": Walk(caller="olga", first=("methodologies:release",)),
     "methodologies:release": Walk(caller="olga"),
-    "methodologies:undo": Walk(
-        caller="olga", first=("methodologies:release", "methodologies:quarantine"), undo={"reason": "Three losses"}
-    ),
     "methodologies:read": Walk(caller="olga", first=("methodologies:unread",)),
     "methodologies:unread": Walk(caller="olga"),
     "learnings:edit": Walk(),

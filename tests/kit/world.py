@@ -408,7 +408,6 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
         **seed_audit(),
         "alert_id": seed_alert(),
         "uid": method.uid,
-        "lifecycle_event_id": method.events.latest("pk").pk,
         "rollback_id": rollbacks[0].pk,
         "brought_in_id": brought_in.pk,
         "export_id": export.pk,
@@ -494,7 +493,7 @@ def make_limit(user: Any, canary: str, state: str) -> Any:
 def quarantined_methodology(now: Any) -> Methodology:
     """Make one at the bar in quarantine, where the judge holds it: an operator may release it, or quarantine it."""
     graduated = make_methodology(correct=19, used=24, quarantine=0)
-    row = quarantine(uid=graduated.uid, reason="Three losses", actor="test", now=now).row
+    row = quarantine(uid=graduated.uid, reason="Three losses", actor="test", now=now)
     Methodology.objects.filter(pk=row.pk).update(quarantined_by="judge")
     return row
 

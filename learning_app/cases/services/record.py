@@ -13,7 +13,7 @@ from learning_app.cases.models import CASE_KIND, CaseHint, TradingCase
 from learning_app.court.core import block_of
 from learning_app.methodologies.block import render_block
 from learning_app.methodologies.models import Methodology
-from learning_app.methodologies.services.outcomes import lock_rows
+from learning_app.methodologies.services.lifecycle import lock_rows
 from learning_app.vocabulary import HORIZON_HOURS, Timeframe
 from minara_site.kernel.audit_log.services import content_digest, record_audit
 from minara_site.kernel.errors import FieldError, Invalid

@@ -16,7 +16,8 @@ from django.db.models import Model, Q, QuerySet
 
 from learning_app.cases.models import INSTANCE, OWNER, CaseHint, TradingCase
 from learning_app.court.services import Observation, add_blocks
-from learning_app.methodologies.services.outcomes import NewOutcome, apply_outcomes, lock_rows
+from learning_app.methodologies.services.lifecycle import lock_rows
+from learning_app.methodologies.services.outcomes import NewOutcome, apply_outcomes
 from learning_app.vocabulary import OutcomeState
 from minara_site.kernel.db import update_rows
 from minara_site.kernel.market.moves import Move, find_moves, find_starts

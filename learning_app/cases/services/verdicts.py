@@ -28,8 +28,7 @@ from learning_app.cases.services.resolve import CONCLUSIVE
 from learning_app.methodologies.core import METHODOLOGY_KIND, subject_of
 from learning_app.methodologies.models import LifecycleEvent, Methodology
 from learning_app.methodologies.selectors import STATE_KINDS
-from learning_app.methodologies.services.events import append_event
-from learning_app.methodologies.services.outcomes import lock_rows
+from learning_app.methodologies.services.lifecycle import Move, apply_moves, lock_rows
 from learning_app.vocabulary import LifecycleKind, QuarantinedBy
 from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.selectors import mode_of
@@ -103,24 +102,12 @@ def judge(run: Pass, row: Methodology) -> str:
         if mode is Mode.OFF or current is None or state_of(current) != state_of(row):
             return CHANGED
         is_last = is_last_flag(verdict, earlier_verdicts(current))
-        append_event(
-            current,
-            LifecycleKind.REFLECTION_ADJUSTED,
-            actor=run.actor,
-            now=now,
-            reason=reason,
-        )
-        VerdictState.objects.filter(pk=row.pk).update(judged_at=now)
+        moves = [Move(current, LifecycleKind.REFLECTION_ADJUSTED, reason=reason)]
         if is_last:
-            current.quarantine, current.quarantined_by, current.updated_at = 1, QuarantinedBy.JUDGE, now
-            current.save(update_fields=["quarantine", "quarantined_by", "updated_at"])
-            append_event(
-                current,
-                LifecycleKind.REQUANTIZED_BY_JUDGE,
-                actor=run.actor,
-                now=now,
-                reason=reason,
-            )
+            columns = {"quarantine": 1, "quarantined_by": QuarantinedBy.JUDGE.value}
+            moves.append(Move(current, LifecycleKind.REQUANTIZED_BY_JUDGE, columns, reason=reason))
+        apply_moves(moves, actor=run.actor, now=now)
+        VerdictState.objects.filter(pk=row.pk).update(judged_at=now)
     return QUARANTINED if is_last else FLAGGED if verdict == FLAG else RECOVERING
 
 

@@ -19,7 +19,8 @@ from learning_app.institution.core.ladder import DAYS, day_of, horizon_window
 from learning_app.institution.models import OPEN_STATES, InstitutionOutcome, InstitutionReflection, InstitutionRun
 from learning_app.institution.services.requests import end_run, request_job
 from learning_app.methodologies.models import Methodology
-from learning_app.methodologies.services.outcomes import NewOutcome, apply_outcomes, lock_rows
+from learning_app.methodologies.services.lifecycle import lock_rows
+from learning_app.methodologies.services.outcomes import NewOutcome, apply_outcomes
 from learning_app.vocabulary import InstitutionState, LadderWindow, OutcomeState
 from minara_site.kernel.db import update_rows
 from minara_site.kernel.jobs.leases import find_lease

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _, gettext_lazy
 from learning_app.methodologies.core import METHODOLOGY_KIND
 from learning_app.methodologies.core.structure import MAX_PHASES, PhaseFault, StructuredMethodology, find_phase_fault
 from learning_app.methodologies.models import Methodology
-from learning_app.methodologies.services.events import append_event
+from learning_app.methodologies.services.lifecycle import Move, apply_moves
 from learning_app.similarity.core import find_most_similar_tfidf
 from learning_app.vocabulary import Indicator, LifecycleKind, PrimarySignal, Timeframe
 from minara_site.kernel.audit_log.services import content_digest, record_audit
@@ -199,13 +199,7 @@ def insert(
         if same_key(row).exists():
             return False
         raise
-    append_event(
-        row,
-        LifecycleKind.CREATED,
-        actor=row.actor,
-        now=now,
-        details={"origin": row.origin},
-    )
+    apply_moves([Move(row, LifecycleKind.CREATED, details={"origin": row.origin})], actor=row.actor, now=now)
     details = {
         "id": row.uid,
         "sha256": content_digest(row.guarded_text),
@@ -241,13 +235,7 @@ def count_seen(
         details["structured"] = repeated.structured_json
     if verdict.is_held:
         details["refused"] = [finding.rule for finding in verdict.findings[:5]]
-    append_event(
-        same,
-        LifecycleKind.DEDUPLICATED,
-        actor=repeated.actor,
-        now=now,
-        details=details,
-    )
+    apply_moves([Move(same, LifecycleKind.DEDUPLICATED, details=details)], actor=repeated.actor, now=now)
     return same
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from django.conf import settings
 
 from learning_app.methodologies.models import Methodology
-from learning_app.methodologies.services.events import append_event
+from learning_app.methodologies.services.lifecycle import Move, apply_moves
 from learning_app.vocabulary import LifecycleKind
 
 
@@ -29,8 +29,5 @@ def demote_fallen(
 ) -> int:
     """Quarantine what fell, never the reverse; return how many. Needs a transaction."""
     rows = list(list_fallen().select_for_update())
-    for row in rows:
-        row.quarantine, row.updated_at = 1, now
-        row.save(update_fields=["quarantine", "updated_at"])
-        append_event(row, kind, actor=actor, now=now, reason=reason)
+    apply_moves([Move(row, kind, {"quarantine": 1}, reason=reason) for row in rows], actor=actor, now=now)
     return len(rows)

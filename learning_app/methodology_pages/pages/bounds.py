@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext as _
 
-from learning_app.methodologies.core.ladder import TrustRules
+from learning_app.methodologies.core.lifecycle import TrustRules
 from learning_app.methodologies.core.wilson import wilson_interval
 from learning_app.methodologies.models import LifecycleEvent
 from learning_app.methodology_pages.pages.curve import Curve, Dot, Level, Line, Plan, draw_curve

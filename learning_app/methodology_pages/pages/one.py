@@ -35,6 +35,7 @@ from minara_site.access.principal import Principal
 from minara_site.config import CourtMode
 from minara_site.kernel.core.tokens import estimate_tokens
 from minara_site.kernel.guard.selectors import find_last_hold
+from minara_site.shell.undo import find_undoable, undo_url
 from minara_site.web.filters import Text
 
 
@@ -105,7 +106,9 @@ def page_context(shown: MethodologyRow, principal: Principal) -> dict[str, Any]:
     outcomes = sum(event.kind == LifecycleKind.OUTCOME_RECORDED for event in events)
     block = render_block([row])
     lower, upper = wilson_interval(row.times_correct, row.times_used)
+    decided = find_undoable(METHODOLOGY_KIND, row, principal=principal)
     return {
+        "undo_url": undo_url(decided if decision else None),
         "title": shown.name,
         "shown": shown,
         "row": row,

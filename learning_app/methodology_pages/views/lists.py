@@ -4,17 +4,18 @@ from dataclasses import replace
 from http import HTTPStatus
 
 from django.http import HttpResponse, QueryDict
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _, ngettext
 
+from learning_app.methodologies.core import METHODOLOGY_KIND
 from learning_app.methodologies.models import Methodology
-from learning_app.methodologies.services.decide import quarantine_all, undo_decision
+from learning_app.methodologies.services.decide import quarantine_all
 from learning_app.methodology_pages.forms import ReasonForm
 from learning_app.methodology_pages.pages.lists import METHODOLOGIES, count_tabs, list_for, shape_rows
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Invalid
 from minara_site.shell.pages import PageRequest, page
+from minara_site.shell.undo import find_undoable, undo_url
 from minara_site.web.lists import load_page, render_list
 from minara_site.web.moments import number_label
 from minara_site.web.responses import back, render_page, toast
@@ -72,11 +73,11 @@ def bulk(request: PageRequest) -> HttpResponse:
         "Quarantined %(count)s methodologies.",
         len(decided),
     )
-    undo_url = reverse("methodologies:undo", args=[decided[0].event.pk]) if decided else None
+    done = find_undoable(METHODOLOGY_KIND, decided[0], principal=request.principal) if decided else None
     toast(
         request,
         said % {"count": number_label(len(decided))},
-        undo_url=undo_url,
+        undo_url(done),
     )
     return back(request, "methodologies:list")
 
@@ -96,20 +97,3 @@ def chosen_uids(request: PageRequest) -> list[str]:
             code="wrong_choice",
         )
     return uids
-
-
-@page(Act.METHODOLOGY_DECIDE, methods=("POST",))
-def undo(request: PageRequest, lifecycle_event_id: int) -> HttpResponse:
-    """Undo a quarantine or a release, of one or of many."""
-    decided = undo_decision(
-        event_id=lifecycle_event_id,
-        actor=request.principal.actor,
-        now=timezone.now(),
-    )
-    said = ngettext(
-        "Undone for %(count)s methodology.",
-        "Undone for %(count)s methodologies.",
-        len(decided),
-    )
-    toast(request, said % {"count": number_label(len(decided))})
-    return back(request, reverse("methodologies:one", args=[decided[0].row.uid]))

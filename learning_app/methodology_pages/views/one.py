@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from learning_app.methodologies.core import METHODOLOGY_KIND
 from learning_app.methodologies.models import LifecycleEvent, Methodology
 from learning_app.methodologies.selectors import get_methodology, get_readable
 from learning_app.methodologies.services.decide import quarantine, release, set_reviewed
@@ -18,6 +19,7 @@ from learning_app.methodology_pages.pages.lists import shape_rows
 from learning_app.methodology_pages.pages.one import page_context
 from minara_site.access.policy import Act
 from minara_site.shell.pages import PageRequest, page
+from minara_site.shell.undo import find_undoable, undo_url
 from minara_site.web.lists import load_page, render_list
 from minara_site.web.responses import back, render_page, toast, wants_fragment
 
@@ -72,7 +74,7 @@ def quarantine_one(request: PageRequest, uid: str) -> HttpResponse:
             status=HTTPStatus.UNPROCESSABLE_ENTITY,
         )
     reason = form.cleaned_data["reason"]
-    decided = quarantine(
+    row = quarantine(
         uid=uid,
         reason=reason,
         actor=request.principal.actor,
@@ -82,7 +84,7 @@ def quarantine_one(request: PageRequest, uid: str) -> HttpResponse:
     toast(
         request,
         said,
-        undo_url=reverse("methodologies:undo", args=[decided.event.pk]),
+        undo_url(find_undoable(METHODOLOGY_KIND, row, principal=request.principal)),
     )
     return back(request, reverse("methodologies:one", args=[uid]))
 
@@ -90,7 +92,7 @@ def quarantine_one(request: PageRequest, uid: str) -> HttpResponse:
 @page(Act.METHODOLOGY_DECIDE, methods=("POST",))
 def release_one(request: PageRequest, uid: str) -> HttpResponse:
     """Let it into prompts; below the bar that is a conflict."""
-    decided = release(
+    row = release(
         uid=uid,
         actor=request.principal.actor,
         now=timezone.now(),
@@ -98,15 +100,15 @@ def release_one(request: PageRequest, uid: str) -> HttpResponse:
     toast(
         request,
         _("Released: prompts may carry it."),
-        undo_url=reverse("methodologies:undo", args=[decided.event.pk]),
+        undo_url(find_undoable(METHODOLOGY_KIND, row, principal=request.principal)),
     )
     return back(request, reverse("methodologies:one", args=[uid]))
 
 
 @page(Act.METHODOLOGY_DECIDE, methods=("POST",))
 def mark_read(request: PageRequest, uid: str) -> HttpResponse:
-    """Say that a person has read it; it stays where it is on the ladder."""
-    set_reviewed(
+    """Say that a person has read it; its state stays."""
+    [row] = set_reviewed(
         uids=[uid],
         is_reviewed=True,
         actor=request.principal.actor,
@@ -115,7 +117,7 @@ def mark_read(request: PageRequest, uid: str) -> HttpResponse:
     toast(
         request,
         _("Marked as read."),
-        undo_url=reverse("methodologies:unread", args=[uid]),
+        undo_url(find_undoable(METHODOLOGY_KIND, row, principal=request.principal)),
     )
     return back(request, reverse("methodologies:one", args=[uid]))
 
@@ -123,7 +125,7 @@ def mark_read(request: PageRequest, uid: str) -> HttpResponse:
 @page(Act.METHODOLOGY_DECIDE, methods=("POST",))
 def mark_unread(request: PageRequest, uid: str) -> HttpResponse:
     """Say that a person has to read it."""
-    set_reviewed(
+    [row] = set_reviewed(
         uids=[uid],
         is_reviewed=False,
         actor=request.principal.actor,
@@ -132,6 +134,6 @@ def mark_unread(request: PageRequest, uid: str) -> HttpResponse:
     toast(
         request,
         _("Marked as unread."),
-        undo_url=reverse("methodologies:read", args=[uid]),
+        undo_url(find_undoable(METHODOLOGY_KIND, row, principal=request.principal)),
     )
     return back(request, reverse("methodologies:one", args=[uid]))

@@ -19,7 +19,7 @@ from learning_app.methodologies.core.wilson import wilson_lower_bound
 from learning_app.methodologies.models import LifecycleEvent, Methodology
 from learning_app.methodologies.schemas import NewMethodology
 from learning_app.methodologies.services.create import MethodologyDraft, build_row, create_methodology, same_key
-from learning_app.methodologies.services.events import append_event
+from learning_app.methodologies.services.lifecycle import Move, apply_moves
 from learning_app.vocabulary import LifecycleKind, QuarantinedBy
 from memory_app.bundle.core.front_matter import UnusableError, render_document
 from memory_app.bundle.core.plan import Channel, FilePlan, Reason, Verdict
@@ -250,13 +250,8 @@ def store(judged: Sequence[Judged], writing: Writing) -> list[Details]:
             by_words=False,
         )
         if created.is_new:
-            append_event(
-                created.row,
-                LifecycleKind.IMPORTED,
-                actor=writing.actor,
-                now=writing.now,
-                details=details,
-            )
+            imported = Move(created.row, LifecycleKind.IMPORTED, details=details)
+            apply_moves([imported], actor=writing.actor, now=writing.now)
         stored.append({"methodology": created.row.uid, "count": 0})
     return stored
 

@@ -13,6 +13,7 @@ from minara_site.access.models import User
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.changes import services as changes
+from minara_site.kernel.changes.models import ROLLBACK
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.rollback import UNCHANGED
 
@@ -106,16 +107,18 @@ def apply_plan(
         }
         for kind, row in plan.items(UNCHANGED)[:MAX_UNCHANGED]
     ]
+    record.save(force_insert=True)
     if plan.changes.steps:
         record.change_set = changes.apply_plan(
             plan.changes,
             act=act_of(record),
             actor=record.actor,
             reason=record.reason,
+            run=f"{ROLLBACK}{record.undoes_id or record.pk}",
             undoes=record.undoes and record.undoes.change_set,
             in_one=True,
         )
-    record.save(force_insert=True)
+        record.save(update_fields=["change_set"])
     apply_kinds(record, plan)
     return record
 

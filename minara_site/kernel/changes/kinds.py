@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from django.db.models import DateTimeField
 
 from minara_site.kernel.changes.core import TEXT_VERSION, State, Step
-from minara_site.kernel.changes.models import Revision
+from minara_site.kernel.changes.models import ChangeSet, Revision
 from minara_site.kernel.db import slices
 from minara_site.kernel.registry import facets
 from minara_site.kernel.unchanged import UnchangedReason
@@ -52,8 +52,8 @@ class Changes:
         """Return the further changes that `restore` makes with these, as kind and key."""
         return ()
 
-    def restore(self, steps: Sequence[Step], *, actor: str, now: datetime) -> None:
-        """Give locked rows the states to which their steps lead, in the caller's transaction; judge what comes back.
+    def restore(self, steps: Sequence[Step], *, made: ChangeSet) -> None:
+        """Give locked rows the states to which their steps lead, as the set that is made; judge what comes back.
 
         It touches what the steps name and nothing else. Equal states are one statement.
         """

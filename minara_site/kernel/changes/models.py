@@ -11,6 +11,9 @@ from django.db.models import F, Q
 
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 
+ROLLBACK = "rollback:"
+"""How the `run` of a set begins that is the roll-back of a writer, or its undo; the number of its record follows."""
+
 
 class SetState(StrEnum):
     """How far a set is carried out."""

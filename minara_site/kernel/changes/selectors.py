@@ -68,7 +68,7 @@ def plan_rows(
         is_made = key in made and (kind.whatever_since or is_same_state(target, was_made, beside=kind.beside))
         if state and (is_made or target is None):
             target = kind.gone(target or state, actor=actor, now=now)
-        if not is_same_state(state, target, beside=kind.beside):
+        if target != state:
             steps.append(
                 Step(
                     kind.name,

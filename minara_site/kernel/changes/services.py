@@ -131,7 +131,7 @@ def apply_next(made: ChangeSet) -> int:
     lock_owners(change.owner_id for change in changes)
     planned = {change.key: [change] for change in changes}
     moves, stays = plan_rows(kind, planned, actor=made.actor, now=made.at, lock=True, forwards=True)
-    kind.restore(moves, actor=made.actor, now=made.at)
+    kind.restore(moves, made=made)
     made.changes.filter(kind=kind.name, key__in=[stay.key for stay in stays]).delete()
     made.position = changes[-1].pk
     if not left.filter(pk__gt=made.position).exists():

@@ -78,14 +78,14 @@ def test_quarantines_what_the_writer_made_and_leaves_its_cases_and_all_else(stor
     before, cases = rows(), list(TradingCase.objects.values())
     record = take_back(olga, now=LATER)
     assert states() == {"0": (1, "operator"), "1": (1, "operator"), "2": (1, "operator"), "3": (0, "")}
-    changed = {"quarantine", "quarantined_by", "updated_at"}
+    changed = {"quarantine", "quarantined_by", "moved_at", "updated_at"}
     for uid, row in rows().items():
         assert {name for name in row if row[name] != before[uid][name]} <= changed
     assert list(TradingCase.objects.values()) == cases
     assert record.counts["methodology"] == 2
     assert record.left == [{"why": "record", "case": cases[0]["id"], "owner": ana.pk, "by": ""}]
     event = LifecycleEvent.objects.filter(methodology=store[0]).latest("pk")
-    assert (event.kind, event.details) == ("quarantined", {"rollback": record.pk})
+    assert (event.kind, event.details["rollback"]) == ("quarantined", record.pk)
     entry = AuditEntry.objects.get(tool_call="write_rollback")
     assert (entry.owner_id, entry.details["methodologies"]) == (None, [store[0].uid, store[1].uid])
     undo(olga, record)

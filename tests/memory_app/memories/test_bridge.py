@@ -25,6 +25,7 @@ from minara_site.kernel.jobs.table import find_job
 from tests.kit.clock import NOON
 from tests.kit.site import Site
 from tests.kit.tables import Faults, taken_back
+from tests.kit.undo import undo_last
 from tests.learning_app.rows import make_preference
 from tests.memory_app.memories.factories import browser, make_memory
 
@@ -143,7 +144,7 @@ def test_decisions_announce_the_job_and_only_the_preference_brings_its_memory_ba
     assert memory.deleted_at == LATER
     with pytest.raises(Refused, match="Its preference ended"):
         restore_memories(principal=browser(ana), owner=ana, ids=[memory.pk], now=LATER)
-    decide.undo_decision(preference_id=row.pk, **who)
+    undo_last("preference", row, by=ana, now=LATER)
     work()
     assert [each.pk for each in Memory.objects.live()] == [memory.pk]
 

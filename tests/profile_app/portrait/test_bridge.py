@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from learning_app.preferences.models import Preference
-from learning_app.preferences.services.decide import approve, archive, undo_decision
+from learning_app.preferences.services.decide import approve, archive
 from minara_site.kernel.jobs.models import JobRun
 from profile_app.portrait.core.tags import TagSource
 from profile_app.portrait.models import UserTag, UserTagEvent
@@ -14,6 +14,7 @@ from profile_app.portrait.services.bridge import bridge_owner, bridge_tags
 from profile_app.portrait.services.tags import clear_tag, set_tag, undo_change, union_markets
 from tests.kit.clock import NOON
 from tests.kit.tables import table
+from tests.kit.undo import undo_last
 from tests.learning_app.rows import make_preference
 
 pytestmark = pytest.mark.django_db
@@ -48,7 +49,7 @@ def test_an_approved_preference_writes_its_tag_once_and_an_archived_one_takes_it
     assert JobRun.objects.filter(job="portrait.bridge_tags").count() == 2
     assert (follow(row), follow(row)) == ({"withdrawn": 1}, {})
     assert counts(ana) == {}
-    undo_decision(preference_id=row.pk, owner=ana, actor=f"user:{ana.pk}", now=NOON + 2 * HOUR)
+    undo_last("preference", row, by=ana, now=NOON + 2 * HOUR)
     assert follow(row) == {"written": 1}
 
 

@@ -1,10 +1,14 @@
-"""The trust ladder: what an outcome does to a methodology. Source: S2 (confidence bumping), decisions (Wilson). Pure.
+"""The lifecycle of a methodology: what an outcome does to it, and what its events add up to. Pure.
+
+Sources: S2 (confidence bumping), decisions (Wilson).
 
 Quarantine ends by the rule, by an operator's release at the bar, or by a signed import; nothing else lowers it.
 """
 
 from bisect import bisect_left
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 from learning_app.methodologies.core.wilson import wilson_lower_bound
 from learning_app.vocabulary import LifecycleKind, QuarantinedBy
@@ -44,6 +48,19 @@ class Trust:
     def is_at_bar(self, rules: TrustRules) -> bool:
         """Say whether it may leave quarantine."""
         return self.times_used >= rules.min_uses and self.bound >= rules.injection_threshold
+
+    def may_stay(self, rules: TrustRules) -> bool:
+        """Say whether it would stay in prompts if it were there."""
+        return self.may_graduate and not should_demote(replace(self, quarantine=False), rules)
+
+
+class PastEvent(Protocol):
+    """What replaying reads of an event."""
+
+    kind: Any
+    details: Mapping[str, Any]
+    times_used: Any
+    times_correct: Any
 
 
 def after_outcome(
@@ -90,3 +107,17 @@ def count_missing(trust: Trust, rules: TrustRules) -> int | None:
 
     missing = bisect_left(range(MAX_MISSING + 1), x=True, key=would_do)
     return missing if missing <= MAX_MISSING else None
+
+
+def replay(events: Iterable[PastEvent]) -> tuple[int, int]:
+    """Return the uses, and how many of them were right, that events add up to, the oldest first.
+
+    A methodology begins with the counts that it was created or imported with.
+    """
+    used = correct = 0
+    for event in events:
+        if event.kind in {LifecycleKind.CREATED, LifecycleKind.IMPORTED}:
+            used, correct = event.times_used or 0, event.times_correct or 0
+        elif event.kind == LifecycleKind.OUTCOME_RECORDED:
+            used, correct = used + 1, correct + bool(event.details["correct"])
+    return used, correct

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.stats import binomtest, norm
 
-from learning_app.methodologies.core.ladder import Trust, TrustRules, after_outcome, count_missing, should_demote
+from learning_app.methodologies.core.lifecycle import Trust, TrustRules, after_outcome, count_missing, should_demote
 from learning_app.methodologies.core.wilson import wilson_interval, wilson_lower_bound
 from learning_app.vocabulary import LifecycleKind, QuarantinedBy
 
