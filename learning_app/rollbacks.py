@@ -65,8 +65,7 @@ class LearningRollback(ChangesRollback):
     audit_key, record_key, id_column = "learnings", "learning", "uid"
 
     def effect_of(self, step: Step) -> str:
-        states = step.before or {}, step.after or {}
-        is_moved = states[0].get("deleted_at") != states[1].get("deleted_at")
+        is_moved = step.before["deleted_at"] != step.after["deleted_at"]
         return "learning" if is_moved else "learning_guidance"
 
     def show_row(self, row: Any) -> PlanRow:

@@ -77,34 +77,25 @@ class LearningChanges(Changes):
 
     name, model = LEARNING_KIND, Learning
     columns = ("deleted_at", "deleted_by", "edited_by", "text_version", "updated_at")
-    beside, texts = ("updated_at",), ("guidance",)
+    beside, texts, differs = ("updated_at",), ("guidance",), UnchangedReason.MOVED_SINCE
     undone = ngettext_lazy("Undone for %(number)s learning.", "Undone for %(number)s learnings.", "count")
 
     def gone(self, state: State, *, actor: str, now: datetime) -> State:
         return {**state, "deleted_at": now, "deleted_by": actor, "updated_at": now}
 
-    def sign(self, state: State | None, target: State | None, *, actor: str) -> State | None:
+    def sign(self, state: State, target: State, *, actor: str) -> State:
         """Name who undoes the edit of an agent: no key changes the row again."""
-        is_edit = state and target and state["text_version"] != target["text_version"]
-        if is_edit and target and state and state["edited_by"].startswith(AGENT_ACTOR):
-            return {**target, "edited_by": actor}
-        return target
-
-    def differs(self, state: State, left: State | None) -> UnchangedReason:
-        is_edited = left and left["text_version"] != state["text_version"]
-        return UnchangedReason.EDITED_SINCE if is_edited else UnchangedReason.MOVED_SINCE
+        is_agents = state["text_version"] != target["text_version"] and state["edited_by"].startswith(AGENT_ACTOR)
+        return {**target, "edited_by": actor} if is_agents else target
 
     def may_restore(self, steps: Sequence[Step], *, actor: str) -> dict[str, UnchangedReason]:
         """Return why deleted rows stay: a person deleted them, and another who is no operator would restore them."""
-        coming = [step for step in steps if step.before and step.after and not step.after["deleted_at"]]
-        others = [step for step in coming if not is_restorable((step.before or {})["deleted_by"], actor=actor)]
-        return dict.fromkeys((step.key for step in others if not is_operator(actor)), UnchangedReason.DECIDED)
+        coming = [step for step in steps if not step.after["deleted_at"]]
+        others = [step.key for step in coming if not is_restorable(step.row.deleted_by, actor=actor)]
+        return dict.fromkeys(others, UnchangedReason.DECIDED) if others and not is_operator(actor) else {}
 
     def restore(self, steps: Sequence[Step], *, made: ChangeSet) -> None:
-        rows, texts = self.load([step.key for step in steps]), self.load_texts(steps)
-        for step in steps:
-            row = rows[step.key]
-            for name, value in {**(step.after or {}), **texts.get(step.key, {})}.items():
-                setattr(row, name, value)
+        rows = [step.row for step in steps]
+        for row in rows:
             row.version += 1
-        save_moved(list(rows.values()), actor=made.actor, now=made.at)
+        save_moved(rows, actor=made.actor, now=made.at)

@@ -138,21 +138,14 @@ class MethodologyChanges(Changes):
         return {**state, "quarantine": 1, "quarantined_by": by, "moved_at": now, "updated_at": now}
 
     def may_restore(self, steps: Sequence[Step], *, actor: str) -> dict[str, UnchangedReason]:
-        rows = self.load([step.key for step in steps if is_release(step)])
-        return {str(pk): why for pk, why in find_kept_back(list(rows.values()), is_undo=True).items()}
+        released = [step.row for step in steps if step.before["quarantine"] > step.after["quarantine"]]
+        return {str(pk): why for pk, why in find_kept_back(released, is_undo=True).items()}
 
     def restore(self, steps: Sequence[Step], *, made: ChangeSet) -> None:
-        """Give rows their states, each with an event that says of which act it is the undo, or of which roll-back."""
-        rows, moves = self.load([step.key for step in steps]), []
-        details = {"undoes": made.undoes_id} if made.undoes_id else {}
+        """Store rows, each with an event that says of which act it is the undo, or of which roll-back."""
+        details: dict[str, Any] = {"undoes": made.undoes_id} if made.undoes_id else {}
         if made.run and made.run.startswith(ROLLBACK):
-            details |= {"rollback": int(made.run.removeprefix(ROLLBACK))}
-        for step in steps:
-            kind = LifecycleKind.QUARANTINED if (step.after or {})["quarantine"] else LifecycleKind.RELEASED
-            moves.append(Move(rows[step.key], kind, step.after or {}, details))
+            details["rollback"] = int(made.run.removeprefix(ROLLBACK))
+        kinds = LifecycleKind.RELEASED, LifecycleKind.QUARANTINED
+        moves = [Move(step.row, kinds[step.after["quarantine"]], step.after, details) for step in steps]
         apply_moves(moves, actor=made.actor, now=made.at, made=made)
-
-
-def is_release(step: Step) -> bool:
-    """Say whether a step ends a quarantine."""
-    return bool((step.before or {})["quarantine"]) and not (step.after or {})["quarantine"]

@@ -13,7 +13,7 @@ from learning_app.preferences.services.decide import DECIDED, announce_each
 from learning_app.vocabulary import PreferenceState
 from minara_site.kernel.changes.core import State, Step
 from minara_site.kernel.changes.kinds import Changes
-from minara_site.kernel.changes.models import Change, ChangeSet
+from minara_site.kernel.changes.models import ChangeSet
 from minara_site.kernel.changes.services import delete_texts
 from minara_site.kernel.db import update_rows
 from minara_site.kernel.guard.held_at import HeldAtKind
@@ -21,7 +21,7 @@ from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.guard.selectors import judge_stored
 from minara_site.kernel.unchanged import UnchangedReason
 
-ACTIVE, REJECTED = PreferenceState.ACTIVE, PreferenceState.REJECTED
+ACTIVE = PreferenceState.ACTIVE
 
 
 class PreferenceTextKind(HeldAtKind):
@@ -80,59 +80,42 @@ class PreferenceChanges(Changes):
 
     name, model = PREFERENCE_KIND, Preference
     columns = ("state", "decided_by", "decided_at", "text_version", "updated_at")
-    beside, texts = ("updated_at",), ("statement",)
+    beside, texts, differs = ("updated_at",), ("statement",), UnchangedReason.DECIDED
     undone = ngettext_lazy("Undone for %(number)s preference.", "Undone for %(number)s preferences.", "count")
 
     def gone(self, state: State, *, actor: str, now: datetime) -> State:
+        if state["state"] != PreferenceState.PROPOSED:  # decided before changes were recorded
+            return state
         decision = {"decided_by": actor, "decided_at": now, "updated_at": now}
-        return {**state, "state": REJECTED.value, **decision}
-
-    def differs(self, state: State, left: State | None) -> UnchangedReason:
-        return UnchangedReason.DECIDED
+        return {**state, "state": PreferenceState.REJECTED.value, **decision}
 
     def may_restore(self, steps: Sequence[Step], *, actor: str) -> dict[str, UnchangedReason]:
-        """Return why rows stay: limits, what the guard refuses, and what was decided before changes were recorded."""
-        rows, texts, refused = self.load([step.key for step in steps]), self.load_texts(steps), {}
-        unproposed = [step.key for step in steps if states_of(step) == (ACTIVE, REJECTED)]
-        recorded = set(Change.objects.filter(kind=self.name, key__in=unproposed).values_list("key", flat=True))
-        coming = {}
-        for step in steps:
-            row, states = rows[step.key], states_of(step)
-            if row.is_hard and ACTIVE in states:
-                refused[step.key] = UnchangedReason.TYPED
-            elif step.key in unproposed and step.key not in recorded:
-                refused[step.key] = UnchangedReason.DECIDED
-            elif states[1] == ACTIVE:
-                coming[row.pk] = texts.get(step.key, {}).get("statement", row.statement)
-        for pk, verdict in judge_stored(PREFERENCE_KIND, coming).items():
-            if verdict.is_held or rows[str(pk)].held_at:
-                refused[str(pk)] = UnchangedReason.HELD
-        return refused
+        """Return why rows stay: limits, and what the guard refuses."""
+        about_force = [step for step in steps if ACTIVE in (step.before["state"], step.after["state"])]
+        coming = [step for step in about_force if step.after["state"] == ACTIVE]
+        texts = self.load_texts(coming)
+        said = {step.row.pk: texts.get(step.key, {}).get("statement", step.row.statement) for step in coming}
+        verdicts = judge_stored(PREFERENCE_KIND, said)
+        held = [step.key for step in coming if step.row.held_at or verdicts[step.row.pk].is_held]
+        limits = [step.key for step in about_force if step.row.is_hard]
+        return dict.fromkeys(held, UnchangedReason.HELD) | dict.fromkeys(limits, UnchangedReason.TYPED)
 
     def follows(self, steps: Sequence[Step]) -> list[tuple[str, str]]:
         """Return the memories that come into force or end with preferences."""
-        return [("memory", step.key) for step in steps if ACTIVE in states_of(step)]
+        return [("memory", step.key) for step in steps if ACTIVE in (step.before["state"], step.after["state"])]
 
     def restore(self, steps: Sequence[Step], *, made: ChangeSet) -> None:
-        rows, texts = self.load([step.key for step in steps]), self.load_texts(steps)
-        moments = [state["decided_at"] for step in steps if (state := step.after)]
-        acts = ChangeSet.objects.filter(at__in=moments).values_list("actor", "at", "reason")
-        reasons = {(by, at): reason for by, at, reason in acts}
+        """Store rows, each with the reason of the act that decides on it again."""
+        acts = ChangeSet.objects.filter(at__in=[step.after["decided_at"] for step in steps])
+        reasons = {(by, at): reason for by, at, reason in acts.values_list("actor", "at", "reason")}
         for step in steps:
-            row, after = rows[step.key], step.after or {}
-            for name, value in after.items():
-                setattr(row, name, value)
+            row = step.row
             row.reason, row.version = reasons.get((row.decided_by, row.decided_at), ""), row.version + 1
-            if step.key in texts and texts[step.key]["statement"] != row.statement:
-                row.statement, row.rules_version = texts[step.key]["statement"], ""  # readers judge it by today's rules
-        update_rows(Preference, DECIDED, rows.values())
-        announce_each(ENDED, [int(step.key) for step in steps if states_of(step)[0] == ACTIVE], now=made.at)
-        announce_each(ACTIVATED, [int(step.key) for step in steps if states_of(step)[1] == ACTIVE], now=made.at)
-
-
-def states_of(step: Step) -> tuple[str, str]:
-    """Return where a step leads from and to; no step makes or removes a preference."""
-    return (step.before or {})["state"], (step.after or {})["state"]
+            if step.before["text_version"] != step.after["text_version"]:
+                row.rules_version = ""  # readers judge it by today's rules
+        update_rows(Preference, DECIDED, [step.row for step in steps])
+        announce_each(ENDED, [step.row.pk for step in steps if step.before["state"] == ACTIVE], now=made.at)
+        announce_each(ACTIVATED, [step.row.pk for step in steps if step.after["state"] == ACTIVE], now=made.at)
 
 
 def active_of(rows: Mapping[int, Any], holds: Mapping[int, Hold]) -> list[int]:

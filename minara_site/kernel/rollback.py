@@ -215,16 +215,15 @@ class ChangesRollback(RollbackKind):
         for step in plan.steps:
             if step.kind == self.name:
                 steps[self.effect_of(step)].append(step)
-        stays = [stay for stay in plan.stays if stay.kind == self.name]
-        rows = self.facet.load([stay.key for stay in stays])
         unchanged = [
             UnchangedRow(
                 UnchangedReason(stay.reason),
-                getattr(rows.get(stay.key), self.id_column, stay.key),
-                stay.owner_id,
+                getattr(stay.row, self.id_column, stay.key),
+                getattr(stay.row, "owner_id", None),
                 stay.since.actor if stay.since else "",
             )
-            for stay in stays
+            for stay in plan.stays
+            if stay.kind == self.name
         ]
         return KindPlan(steps, unchanged)
 
@@ -244,16 +243,13 @@ class ChangesRollback(RollbackKind):
 
     def apply(self, record: RollbackRecord, plan: KindPlan) -> Mapping[Any, Mapping[str, Any]]:
         """Return what the audit entries say: the rows are moved with those of other kinds, as one set."""
-        steps = [step for each in plan.steps.values() for step in each]
-        rows = self.facet.load([step.key for step in steps])
         ids: dict[Any, list[Any]] = {}
-        for step in steps:
-            ids.setdefault(step.owner_id, []).append(getattr(rows[step.key], self.id_column))
+        for step in (step for each in plan.steps.values() for step in each):
+            ids.setdefault(step.owner_id, []).append(getattr(step.row, self.id_column))
         return {owner_id: {self.audit_key: own, "count": len(own)} for owner_id, own in ids.items()}
 
     def show_steps(self, steps: Sequence[Any], plan: KindPlan, *, reader: Any) -> Sequence[PlanRow]:
-        rows = self.facet.load([step.key for step in steps])
-        return [self.show_row(masked_for(reader, rows[step.key])) for step in steps]
+        return [self.show_row(masked_for(reader, step.row)) for step in steps]
 
     @abstractmethod
     def show_row(self, row: Any) -> PlanRow:

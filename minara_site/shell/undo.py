@@ -175,17 +175,14 @@ def done_label(plan: Plan) -> str:
 
 
 def show_rows(items: Sequence[Step | Stay], *, reader: User) -> list[UndoRow]:
-    """Return rows of a plan with their pages, and why each stays that does. A query a kind, and two for names."""
+    """Return rows of a plan with their pages, and why each stays that does. Two queries at most."""
     names = name_actors({item.since.actor for item in items if isinstance(item, Stay) and item.since}, reader=reader)
     shown = []
-    for name, kind in changes_of().items():
-        own = [item for item in items if item.kind == name]
-        rows, guarded = kind.load([item.key for item in own]), stored_kinds()[name]
-        for item in own:
-            row, why = rows.get(item.key), ""
-            if isinstance(item, Stay):
-                why = str(UnchangedReason(item.reason).label)
-                why = _("%(what)s, by %(who)s") % {"what": why, "who": names[item.since.actor]} if item.since else why
-            title, url = (guarded.title_of(row), guarded.url_of(row)) if row else (guarded.title(int(item.key)), "")
-            shown.append(UndoRow(title, url, why))
+    for item in items:
+        kind, why = stored_kinds()[item.kind], ""
+        if isinstance(item, Stay):
+            why = str(UnchangedReason(item.reason).label)
+            why = _("%(what)s, by %(who)s") % {"what": why, "who": names[item.since.actor]} if item.since else why
+        title, url = (kind.title_of(item.row), kind.url_of(item.row)) if item.row else (kind.title(int(item.key)), "")
+        shown.append(UndoRow(title, url, why))
     return shown

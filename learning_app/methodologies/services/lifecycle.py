@@ -53,7 +53,6 @@ def apply_moves(
     now: datetime,
     act: str = DEMOTED,
     reason: str = "",
-    run: str | None = None,
     made: ChangeSet | None = None,
 ) -> None:
     """Carry out moves of locked rows in their order, each with its event, and record what `act` changed.
@@ -70,11 +69,10 @@ def apply_moves(
             move.row.moved_at = move.columns.get("moved_at", now)
         events.append(new_event(move, actor=actor, now=now))
     moved = [(row, before) for row, before in watched if any(before[name] != getattr(row, name) for name in STATE)]
-    made = made or record(act, {METHODOLOGY_KIND: moved}, actor=actor, at=now, reason=reason, run=run)
-    if made:
-        ids = {row.pk for row, _before in moved}
+    told = {row.pk for row in rows} if made else {row.pk for row, _before in moved}
+    if made := made or record(act, {METHODOLOGY_KIND: moved}, actor=actor, at=now, reason=reason):
         for event in events:
-            event.details |= {"change_set": made.pk} if event.methodology_id in ids else {}
+            event.details |= {"change_set": made.pk} if event.methodology_id in told else {}
     written = {name for move in moves for name in move.columns} - set(STATE)
     update_rows(Methodology, (*STATE, "updated_at", *sorted(written - {"updated_at"})), rows)
     LifecycleEvent.objects.bulk_create(events)

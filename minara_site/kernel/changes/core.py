@@ -1,8 +1,8 @@
 """States of rows, and where a row goes when changes to it are undone. Pure."""
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from typing import Any
@@ -14,13 +14,14 @@ TEXT_VERSION = "text_version"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A row of a plan: it reads `before` and goes to `after`; None is a row that is not there."""
+    """A row of a plan: it reads `before` and goes to `after`; a state without columns is no row."""
 
     kind: str
     key: str
+    row: Any
     owner_id: int | None
-    before: State | None
-    after: State | None
+    before: State
+    after: State
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +30,9 @@ class Stay:
 
     kind: str
     key: str
-    owner_id: int | None
+    row: Any
     reason: str
-    since: Any = None
+    since: Any
 
 
 @dataclass(frozen=True)
@@ -43,31 +44,27 @@ class Plan:
     """
 
     at: datetime
-    steps: Sequence[Step] = ()
-    stays: Sequence[Stay] = ()
-    follows: Sequence[tuple[str, str]] = ()
     has_others: bool = False
+    steps: list[Step] = field(default_factory=list)
+    stays: list[Stay] = field(default_factory=list)
+    follows: list[tuple[str, str]] = field(default_factory=list)
 
     @cached_property
     def sha256(self) -> str:
         """Return the hash that stands for this plan, whoever carries it out and when, as 64 hex digits."""
         steps = [(step.kind, step.key, step.before) for step in self.steps]
-        return hashlib.sha256(repr([steps, self.stays, self.follows]).encode()).hexdigest()
+        stays = [(stay.kind, stay.key, stay.reason) for stay in self.stays]
+        return hashlib.sha256(repr([steps, stays, self.follows]).encode()).hexdigest()
 
 
-def is_same_state(state: State | None, other: State | None, *, beside: Collection[str]) -> bool:
+def is_same_state(state: State, other: State, *, beside: Collection[str]) -> bool:
     """Say whether two states say the same in the columns that both know, but for those `beside`."""
-    if state is None or other is None:
-        return state is other
+    if not state or not other:
+        return state == other
     return all(state[name] == other[name] for name in state.keys() & other.keys() - set(beside))
 
 
-def undo_changes(
-    state: State | None,
-    changes: Iterable[tuple[State | None, State | None]],
-    *,
-    beside: Collection[str],
-) -> State | None:
+def undo_changes(state: State, changes: Iterable[tuple[State, State]], *, beside: Collection[str]) -> State:
     """Return where a row goes whose changes, newest first as before and after, are undone as far as they fit.
 
     A column `beside` goes back where it reads what the change left, and is never in the way.
@@ -75,6 +72,6 @@ def undo_changes(
     for before, after in changes:
         if not is_same_state(state, after, beside=beside):
             break
-        kept = {name: state[name] for name in beside if state[name] != after.get(name)} if state and after else {}
-        state = before and {**(state or {}), **before, **kept}
+        kept = {name: state[name] for name in beside if state.get(name) != after.get(name)}
+        state = before and {**state, **before, **kept}
     return state

@@ -8,7 +8,7 @@ from django.db.models import DateTimeField
 
 from minara_site.kernel.changes.core import TEXT_VERSION, State, Step
 from minara_site.kernel.changes.models import ChangeSet, Revision
-from minara_site.kernel.db import slices
+from minara_site.kernel.db import slices, update_rows
 from minara_site.kernel.registry import facets
 from minara_site.kernel.unchanged import UnchangedReason
 
@@ -20,8 +20,9 @@ class Changes:
 
     `columns` are compared and restored; those `beside` come back where nothing changed them since, and are never in the
     way. A new column is added at the end, because stored changes keep their order. `texts` are the columns of its
-    words; then `text_version` is among the columns. What was made is undone while it reads as it was made, or
-    `whatever_since`. `undone` says of how many rows, as `number`, something was undone.
+    words; then `text_version` is among the columns. `differs` is why a row stays that reads otherwise. What was made is
+    undone while it reads as it was made, or `whatever_since`. `undone` says of how many rows, as `number`, something
+    was undone.
     """
 
     name: ClassVar[str]
@@ -29,20 +30,17 @@ class Changes:
     columns: ClassVar[tuple[str, ...]]
     beside: ClassVar[Collection[str]] = ()
     texts: ClassVar[tuple[str, ...]] = ()
+    differs: ClassVar[UnchangedReason] = UnchangedReason.CHANGED_SINCE
     whatever_since: ClassVar[bool] = False
     undone: ClassVar[Any]
 
-    def gone(self, state: State, *, actor: str, now: datetime) -> State | None:
-        """Return what a row becomes whose creation is undone; None is no row."""
-        return None
+    def gone(self, state: State, *, actor: str, now: datetime) -> State:
+        """Return what a row becomes whose creation is undone; without columns it is no row."""
+        return {}
 
-    def sign(self, state: State | None, target: State | None, *, actor: str) -> State | None:
+    def sign(self, state: State, target: State, *, actor: str) -> State:
         """Return where an undo by this actor leads a row, with their name where the row keeps whose state it is."""
         return target
-
-    def differs(self, state: State, left: State | None) -> UnchangedReason:
-        """Return why a row stays that reads this, and not what the act `left`."""
-        return UnchangedReason.CHANGED_SINCE
 
     def may_restore(self, steps: Sequence[Step], *, actor: str) -> dict[str, UnchangedReason]:
         """Return by key why rows stay that would move; few queries, whatever their number."""
@@ -53,15 +51,11 @@ class Changes:
         return ()
 
     def restore(self, steps: Sequence[Step], *, made: ChangeSet) -> None:
-        """Give locked rows the states to which their steps lead, as the set that is made; judge what comes back.
+        """Store the locked rows of these steps, which read as they are to, as the set that is made does it.
 
-        It touches what the steps name and nothing else. Equal states are one statement.
+        What comes back is judged. Nothing else is touched.
         """
-        targets: dict[tuple[Any, ...], list[str]] = {}
-        for step in steps:
-            targets.setdefault(tuple((step.after or {}).items()), []).append(step.key)
-        for state, keys in targets.items():
-            self.model.objects.filter(pk__in=keys).update(**dict(state))
+        update_rows(self.model, (*self.columns, *self.texts), [step.row for step in steps])
 
     def state_of(self, row: Any) -> State:
         """Return the state of a row."""
@@ -77,25 +71,22 @@ class Changes:
 
     def load_texts(self, steps: Sequence[Step]) -> dict[str, dict[str, Any]]:
         """Return by key the words to which steps lead, where some were kept."""
-        numbers = {step.key: step.after[TEXT_VERSION] for step in steps if step.after}
-        kept = Revision.objects.filter(kind=self.name, key__in=numbers)
+        numbers = {step.key: step.after.get(TEXT_VERSION) for step in steps if self.texts}
+        kept = Revision.objects.filter(kind=self.name, key__in=numbers) if numbers else ()
         return {each.key: each.texts for each in kept if each.number == numbers[each.key]}
 
-    def pack(self, state: State | None) -> list[Any] | None:
+    def pack(self, state: State) -> list[Any] | None:
         """Return a state as changes keep it."""
-        if state is None:
-            return None
         values = map(state.get, self.columns)
-        return [(value - EPOCH) // MICROSECOND if isinstance(value, datetime) else value for value in values]
+        packed = [(value - EPOCH) // MICROSECOND if isinstance(value, datetime) else value for value in values]
+        return packed if state else None
 
-    def unpack(self, values: Sequence[Any] | None) -> State | None:
+    def unpack(self, values: Sequence[Any] | None) -> State:
         """Return the state that a change keeps; a column that is younger than it is not in it."""
-        if values is None:
-            return None
         fields = map(self.model._meta.get_field, self.columns)  # noqa: SLF001 - Django's documented way
         return {
             field.name: EPOCH + value * MICROSECOND if value and isinstance(field, DateTimeField) else value
-            for field, value in zip(fields, values, strict=False)
+            for field, value in zip(fields, values or (), strict=False)
         }
 
 

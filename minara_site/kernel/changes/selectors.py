@@ -6,7 +6,7 @@ from copy import copy
 from datetime import datetime
 from typing import Any
 
-from minara_site.kernel.changes.core import TEXT_VERSION, Plan, Stay, Step, is_same_state, undo_changes
+from minara_site.kernel.changes.core import TEXT_VERSION, Plan, State, Stay, Step, is_same_state, undo_changes
 from minara_site.kernel.changes.kinds import Changes, changes_of
 from minara_site.kernel.changes.models import Change, ChangeSet, Revision
 from minara_site.kernel.db import slices
@@ -31,19 +31,18 @@ def plan_undo(
     """
     changes = Change.objects.done().filter(set__in=sets)
     own = changes.for_owner(owner)
-    recorded: defaultdict[str, defaultdict[str, list[Change]]] = defaultdict(lambda: defaultdict(list))
+    recorded: Any = defaultdict(lambda: defaultdict(list))
     for change in own.order_by("-pk"):
         recorded[change.kind][change.key].append(change)
-    kinds = [(kind, recorded[name], set(made.get(name, ()))) for name, kind in changes_of().items()]
     if lock:
         lock_owners(own.values_list("owner", flat=True).distinct())
-    steps, stays, follows = list[Step](), list[Stay](), list[tuple[str, str]]()
-    for kind, past, new in kinds:
-        moves, unmoved = plan_rows(kind, past, new, actor=actor, now=now, lock=lock)
-        steps += moves
-        stays += unmoved
-        follows += kind.follows(moves)
-    return Plan(now, steps, stays, follows, owner is not EVERYONE and changes.exclude(owner=owner).exists())
+    plan = Plan(now, owner is not EVERYONE and changes.exclude(owner=owner).exists())
+    for name, kind in changes_of().items():
+        steps, stays = plan_rows(kind, recorded[name], made.get(name, ()), actor=actor, now=now, lock=lock)
+        plan.steps.extend(steps)
+        plan.stays.extend(stays)
+        plan.follows.extend(kind.follows(steps))
+    return plan
 
 
 def plan_rows(
@@ -61,33 +60,27 @@ def plan_rows(
     rows, steps, reasons = kind.load(keys, lock=lock), list[Step](), dict[str, UnchangedReason]()
     as_made = {change.key: kind.unpack(change.before) for change in reversed(list_changes(kind, made))}
     for key in [*rows, *sorted(keys - rows.keys())]:
-        state = kind.state_of(rows[key]) if key in rows else None
-        pairs = [(kind.unpack(change.before), kind.unpack(change.after)) for change in past.get(key, ())]
+        row, changes = rows.get(key), past.get(key, ())
+        state: State = kind.state_of(row) if row else {}
+        pairs = [(kind.unpack(change.before), kind.unpack(change.after)) for change in changes]
         pairs = [(after, before) for before, after in pairs] if forwards else pairs
         target, was_made = undo_changes(state, pairs, beside=kind.beside), as_made.get(key, state)
         is_made = key in made and (kind.whatever_since or is_same_state(target, was_made, beside=kind.beside))
-        if state and (is_made or target is None):
+        if state and (is_made or not target):
             target = kind.gone(target or state, actor=actor, now=now)
+        left = pairs[0][1] if pairs else was_made
         if target != state:
-            steps.append(
-                Step(
-                    kind.name,
-                    key,
-                    (rows.get(key) or past[key][0]).owner_id,
-                    state,
-                    kind.sign(state, target, actor=actor),
-                )
-            )
-        elif state is None:
+            target = kind.sign(state, target, actor=actor)
+            steps.append(Step(kind.name, key, row, (row or changes[0]).owner_id, state, target))
+        elif not state:
             reasons[key] = UnchangedReason.GONE
-        elif not is_made:
-            reasons[key] = kind.differs(state, pairs[0][1] if pairs else was_made)
+        elif state.get(TEXT_VERSION) != left.get(TEXT_VERSION):
+            reasons[key] = UnchangedReason.EDITED_SINCE
+        elif not (is_made and kind.whatever_since):
+            reasons[key] = kind.differs
     reasons |= kind.may_restore(steps, actor=actor)
     since = {change.key: change.set for change in list_changes(kind, reasons) if change not in past.get(change.key, ())}
-    stays = [
-        Stay(kind.name, key, getattr(rows.get(key), "owner_id", None), reason, since.get(key))
-        for key, reason in reasons.items()
-    ]
+    stays = [Stay(kind.name, key, rows.get(key), reason, since.get(key)) for key, reason in reasons.items()]
     return [step for step in steps if step.key not in reasons], stays
 
 
@@ -103,8 +96,7 @@ def list_history(kind: str, row: Any) -> list[tuple[Any, Any, ChangeSet]]:
     words = dict(Revision.objects.filter(kind=kind, key=key).values_list("number", "texts"))
     for change in reversed(list_changes(facet, [key])):
         both = copy(row), copy(row)
-        for earlier, values in zip(both, (change.before, change.after), strict=True):
-            state = facet.unpack(values) or {}
+        for earlier, state in zip(both, map(facet.unpack, (change.before, change.after)), strict=True):
             vars(earlier).update({**state, **words.get(state.get(TEXT_VERSION), {})})
         past.append((*both, change.set))
     return past

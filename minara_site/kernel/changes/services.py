@@ -8,7 +8,7 @@ from typing import Any
 from django.db import transaction
 
 from minara_site.kernel.audit_log.services import record_audit
-from minara_site.kernel.audit_log.table import load_acts
+from minara_site.kernel.audit_log.table import AuditAct, load_acts
 from minara_site.kernel.changes.core import Plan, State, Step
 from minara_site.kernel.changes.kinds import changes_of
 from minara_site.kernel.changes.models import Change, ChangeSet, Revision, SetState
@@ -35,7 +35,7 @@ def record(act: str, watched: Mapping[str, Watched], **about: Any) -> ChangeSet 
     or its run, names them.
     """
     steps = [
-        Step(kind, str(row.pk), row.owner_id, before, after)
+        Step(kind, str(row.pk), row, row.owner_id, before, after)
         for kind, facet in changes_of().items()
         for row, before in watched.get(kind, ())
         if before != (after := facet.state_of(row))
@@ -131,6 +131,9 @@ def apply_next(made: ChangeSet) -> int:
     lock_owners(change.owner_id for change in changes)
     planned = {change.key: [change] for change in changes}
     moves, stays = plan_rows(kind, planned, actor=made.actor, now=made.at, lock=True, forwards=True)
+    texts = kind.load_texts(moves)
+    for step in moves:
+        vars(step.row).update({**step.after, **texts.get(step.key, {})})
     kind.restore(moves, made=made)
     made.changes.filter(kind=kind.name, key__in=[stay.key for stay in stays]).delete()
     made.position = changes[-1].pk
@@ -138,13 +141,12 @@ def apply_next(made: ChangeSet) -> int:
         made.state = SetState.DONE
     made.save(update_fields=["position", "state"])
     if made.undoes and made.act == UNDONE:
-        audit_undone(made, made.undoes.act, moves)
+        audit_undone(made, load_acts().get(made.undoes.act), moves)
     return len(moves)
 
 
-def audit_undone(made: ChangeSet, undone: str, steps: Sequence[Step]) -> None:
+def audit_undone(made: ChangeSet, act: AuditAct | None, steps: Sequence[Step]) -> None:
     """Write an audit entry for each owner of rows, in the name of the undo of that act: ids and their count."""
-    act = load_acts().get(undone)
     for owner_id in dict.fromkeys(step.owner_id for step in steps):
         ids = [step.key for step in steps if step.owner_id == owner_id]
         record_audit(

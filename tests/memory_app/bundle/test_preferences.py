@@ -17,7 +17,6 @@ from memory_app.memories.tasks import bridge_preferences
 from memory_app.writes.selectors.plans import preview_roll_back, preview_undo
 from memory_app.writes.services import roll_back, undo_roll_back
 from minara_site.kernel.audit_log.models import AuditEntry
-from minara_site.kernel.errors import Invalid
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.jobs.models import JobRun
 from tests.kit.clock import NOON
@@ -240,9 +239,11 @@ def test_rolling_an_import_back_ends_what_it_brought_and_its_undo_restores_that(
     Preference.objects.update(statement=POISON, rules_version="older")
     plan = preview_undo(record)
     assert [row.reason for row in plan.changes.stays] == ["held"], "what today's guard refuses is not put in force"
-    with pytest.raises(Invalid):
-        undo_roll_back(rollback_id=record.pk, sha256=plan.sha256, **by)
-    assert states(ana) == {POISON: "rejected"}
+    undo_roll_back(rollback_id=record.pk, sha256=plan.sha256, **by)
+    assert set(Preference.objects.values_list("kind", "state")) == {
+        ("soft_preference", "rejected"),
+        ("hard_constraint", "proposed"),
+    }
 
 
 def test_a_signed_one_that_waits_in_nearly_its_words_is_approved_in_its_own(ana: Any, signed: Files) -> None:
