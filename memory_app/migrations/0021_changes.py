@@ -52,7 +52,8 @@ class Past:
 
     @property
     def of_act(self) -> tuple[Any, ...]:
-        return self.at, self.actor, self.act, self.rollback, self.run or ""
+        of_one_row = self.key if self.act == "learning_edited" else 0
+        return self.at, self.actor, self.act, self.rollback, self.run or "", of_one_row
 
 
 def moment(at: datetime | None) -> int | None:
@@ -80,7 +81,7 @@ def store_sets(apps: Any, past: Iterable[Past]) -> None:
     """Store changes in their order, with a set for each act."""
     sets, changes = apps.get_model("kernel", "ChangeSet").objects, apps.get_model("kernel", "Change")
     rollbacks, made = apps.get_model("memory_app", "WriteRollback").objects, []
-    for (at, actor, act, rollback, run), own in groupby(past, key=lambda each: each.of_act):
+    for (at, actor, act, rollback, run, _key), own in groupby(past, key=lambda each: each.of_act):
         rows = list(own)
         changed = sets.create(act=act, actor=actor, at=at, reason=rows[0].reason[:200], run=run or None)
         if rollback:

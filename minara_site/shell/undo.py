@@ -1,8 +1,7 @@
 """`/undo/<id>/`: what undoing an act would do now, and doing it. Who may is the policy's act that `acts.py` names."""
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from http import HTTPStatus
 from typing import Any
@@ -24,7 +23,7 @@ from minara_site.kernel.changes.models import ChangeSet, SetState
 from minara_site.kernel.changes.selectors import list_changes, plan_undo
 from minara_site.kernel.changes.services import APPLY, AT_ONCE, UNDONE, apply_plan, stop
 from minara_site.kernel.errors import Conflict, NotFound
-from minara_site.kernel.guard.kinds import stored_kinds
+from minara_site.kernel.guard.kinds import Label, stored_kinds
 from minara_site.kernel.jobs.models import JobRun
 from minara_site.kernel.jobs.services import OVER, cancel_run
 from minara_site.kernel.ownership import EVERYONE, Owner
@@ -34,15 +33,6 @@ from minara_site.web.moments import number_label
 from minara_site.web.responses import back, render_page, see_other, toast
 
 MAX_SHOWN = 50
-
-
-@dataclass(frozen=True, slots=True)
-class UndoRow:
-    """A row of a plan on the page: its page, and why it stays where it does."""
-
-    title: str
-    url: str
-    reason: str = ""
 
 
 def undo_url(change_set: ChangeSet | None) -> str | None:
@@ -98,18 +88,17 @@ def undo_set(set_id: int, *, principal: Principal, now: datetime, sha256: str = 
         if sha256 not in {"", plan.sha256}:
             raise Conflict(_("This changed since you opened it. Here is what an undo would do now."), code="stale")
         if not plan.steps:
-            raise Conflict(explain(plan.stays), code="changed")
+            raise Conflict(_("Nothing was undone: %(why)s.") % {"why": reasons_of(plan.stays)}, code="changed")
         if len(plan.steps) > AT_ONCE and not sha256:
             raise Conflict(_("These are many rows: look at what an undo would do first."), code="confirm")
         return apply_plan(plan, act=UNDONE, actor=principal.actor, undoes=found), plan
 
 
-def explain(stays: Sequence[Stay]) -> str:
-    """Return why nothing was undone."""
-    reasons = dict.fromkeys(str(UnchangedReason(stay.reason).label) for stay in stays)
-    if not reasons:
-        return _("This was undone already.")
-    return _("Nothing was undone: %(why)s.") % {"why": "; ".join(reasons)}
+def reasons_of(stays: Sequence[Stay]) -> str:
+    """Return why rows stay, each reason once; that it was undone already where none does."""
+    return "; ".join(dict.fromkeys(str(UnchangedReason(stay.reason).label) for stay in stays)) or _(
+        "it was undone already"
+    )
 
 
 @page(Act.UNDO, methods=("GET", "POST"))
@@ -121,10 +110,10 @@ def undo(request: PageRequest, change_set_id: int) -> HttpResponse:
     if found.state == SetState.RUNNING and run and run.state in OVER:  # cancelled before a worker began
         stop(found)
         return see_other("undo", found.pk)
-    if request.method == "POST" and "stop" in request.POST and run:
-        cancel_run(run.pk, now=now)
-        return see_other("undo", found.pk)
     if request.method == "POST":
+        if "stop" in request.POST and run:
+            cancel_run(run.pk, now=now)
+            return see_other("undo", found.pk)
         try:
             made, plan = undo_set(found.pk, principal=principal, now=now, sha256=request.POST.get("plan", ""))
         except Conflict as conflict:
@@ -137,7 +126,8 @@ def undo(request: PageRequest, change_set_id: int) -> HttpResponse:
             if made.state == SetState.RUNNING:
                 return see_other("undo", made.pk)
             toast(request, done_label(plan), undo_url(made))
-            return back(request, show_rows(plan.steps[:1], reader=request.user)[0].url or "home")
+            [(_title, url, _why)] = show_rows(plan.steps[:1], reader=request.user)
+            return back(request, url or "home")
     plan = plan_undo([found.pk], actor=principal.actor, now=now, owner=owner)
     context = {
         "title": _("Undo"),
@@ -145,44 +135,40 @@ def undo(request: PageRequest, change_set_id: int) -> HttpResponse:
         "run": run if found.state == SetState.RUNNING else None,
         "is_stale": status == HTTPStatus.CONFLICT,
         "plan": plan,
-        "counts": counts_of([(step.kind, step.key) for step in plan.steps]),
+        "counts": counts_of(step.kind for step in plan.steps),
         "rows": show_rows(plan.steps[:MAX_SHOWN], reader=request.user),
         "stays": show_rows(plan.stays[:MAX_SHOWN], reader=request.user),
-        "follows": counts_of(plan.follows),
+        "follows": counts_of(kind for kind, _key in plan.follows),
     }
     return render_page(request, "shell/undo.html", context, fragment="shell/_undo.html", status=status)
 
 
-def counts_of(items: Sequence[tuple[str, str]]) -> list[tuple[Any, int]]:
+def counts_of(kinds: Iterable[str]) -> list[tuple[Label, int]]:
     """Return how many rows there are of each kind, with its word."""
-    return [(stored_kinds()[name].label, count) for name, count in Counter(name for name, _key in items).items()]
+    return [(stored_kinds()[name].label, count) for name, count in Counter(kinds).items()]
 
 
 def done_label(plan: Plan) -> str:
     """Return what was undone, and that rows stay, as sentences."""
-    kinds = changes_of()
-    counts = Counter(step.kind for step in plan.steps)
-    said = [str(kinds[name].undone % {"count": count, "number": number_label(count)}) for name, count in counts.items()]
-    if plan.stays:
-        stays = ngettext(
-            "%(number)s stays as it is: %(why)s.", "%(number)s stay as they are: %(why)s.", len(plan.stays)
-        )
-        why = "; ".join(dict.fromkeys(str(UnchangedReason(stay.reason).label) for stay in plan.stays))
-        said.append(stays % {"number": number_label(len(plan.stays)), "why": why})
-    if plan.has_others:
-        said.append(_("What is not yours stays."))
-    return " ".join(said)
+    said = []
+    for name, count in Counter(step.kind for step in plan.steps).items():
+        said.append(str(changes_of()[name].undone % {"count": count, "number": number_label(count)}))
+    if count := len(plan.stays):
+        stays = ngettext("%(number)s stays as it is: %(why)s.", "%(number)s stay as they are: %(why)s.", count)
+        said.append(stays % {"number": number_label(count), "why": reasons_of(plan.stays)})
+    return " ".join([*said, *([_("What is not yours stays.")] if plan.has_others else [])])
 
 
-def show_rows(items: Sequence[Step | Stay], *, reader: User) -> list[UndoRow]:
-    """Return rows of a plan with their pages, and why each stays that does. Two queries at most."""
+def show_rows(items: Sequence[Step | Stay], *, reader: User) -> list[tuple[str, str, str]]:
+    """Return title, page and why it stays of each row of a plan; another's is named by its number. Two queries."""
     names = name_actors({item.since.actor for item in items if isinstance(item, Stay) and item.since}, reader=reader)
     shown = []
     for item in items:
-        kind, why = stored_kinds()[item.kind], ""
+        kind, row, why = stored_kinds()[item.kind], item.row, ""
         if isinstance(item, Stay):
             why = str(UnchangedReason(item.reason).label)
             why = _("%(what)s, by %(who)s") % {"what": why, "who": names[item.since.actor]} if item.since else why
-        title, url = (kind.title_of(item.row), kind.url_of(item.row)) if item.row else (kind.title(int(item.key)), "")
-        shown.append(UndoRow(title, url, why))
+        is_readable = row is not None and row.owner_id in {None, reader.pk}
+        title = kind.title_of(row) if is_readable else kind.title(int(item.key))
+        shown.append((title, kind.url_of(row) if row else "", why))
     return shown

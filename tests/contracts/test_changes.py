@@ -1,0 +1,168 @@
+"""Every kind whose rows acts change is undone in the same way, and every act is undone by whom `acts.py` says."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from learning_app.learnings.services.change import set_deleted
+from learning_app.methodologies.services.decide import quarantine
+from learning_app.preferences.services.decide import reject
+from minara_site.access.policy import POLICY, Act, Role
+from minara_site.access.principal import Principal
+from minara_site.kernel.audit_log.table import load_acts
+from minara_site.kernel.changes import services
+from minara_site.kernel.changes.kinds import changes_of
+from minara_site.kernel.changes.models import Change, ChangeSet, Revision
+from minara_site.kernel.changes.selectors import list_history, plan_undo
+from minara_site.kernel.db import update_rows
+from minara_site.shell.undo import find_undoable
+from tests.kit.clock import NOON
+from tests.kit.tables import Faults, table, taken_back
+from tests.kit.undo import last_set, undo_last
+from tests.kit.visitor import visitor
+from tests.learning_app.learnings.rows import make_learning
+from tests.learning_app.rows import make_methodology, make_preference
+
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
+
+EXACT, LATER = NOON + timedelta(microseconds=123_457), NOON + timedelta(hours=1)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A row of a kind, an act on it, and columns that a stranger gives it."""
+
+    make: Callable[[Any], Any]
+    act: Callable[[Any, Any], Any]
+    other: dict[str, Any]
+
+
+def delete(row: Any, by: Any) -> None:
+    set_deleted(principal=Principal(by, by.role), owner=row.owner, uids=[row.uid], is_deleted=True, now=EXACT)
+
+
+SAMPLES = {
+    "methodology": Sample(
+        lambda owner: make_methodology(correct=20, used=21, quarantine=0),
+        lambda row, by: quarantine(uid=row.uid, reason="no", actor=f"user:{by.pk}", now=EXACT),
+        {"quarantine": 1, "quarantined_by": "judge", "moved_at": LATER},
+    ),
+    "learning": Sample(make_learning, delete, {"deleted_at": LATER, "deleted_by": "user:9"}),
+    "preference": Sample(
+        make_preference,
+        lambda row, by: reject(
+            preference_id=row.pk, owner=row.owner, actor=f"user:{by.pk}", reason="no sk-ant-api03-x", now=EXACT
+        ),
+        {"state": "archived", "decided_by": "user:9", "decided_at": LATER},
+    ),
+}
+
+
+def state(kind: str, row: Any) -> dict[str, Any]:
+    row.refresh_from_db()
+    return dict(changes_of()[kind].state_of(row))
+
+
+def change(kind: str, row: Any, columns: dict[str, Any], *, by: Any) -> None:
+    """Let a stranger change a row, as a service of its room would."""
+    watched = services.watch(kind, [row])
+    for name, value in columns.items():
+        setattr(row, name, value)
+    update_rows(type(row), tuple(columns), [row])
+    services.record("stranger", {kind: watched}, actor=f"user:{by.pk}", at=LATER)
+
+
+def test_every_kind_has_a_sample_and_columns_that_are_no_texts() -> None:
+    assert changes_of().keys() == SAMPLES.keys()
+    for facet in changes_of().values():
+        assert {*facet.beside} <= {*facet.columns}
+        assert not {*facet.texts} & {*facet.columns}
+        assert ("text_version" in facet.columns) == bool(facet.texts)
+
+
+@table("kind", list(SAMPLES))
+def test_an_act_is_undone_and_done_again_and_stands_in_the_history(ana: Any, olga: Any, kind: str) -> None:
+    sample = SAMPLES[kind]
+    row, by = sample.make(ana), olga
+    before = state(kind, row)
+    sample.act(row, by)
+    after, changed = state(kind, row), last_set(kind, row)
+    assert after != before
+    undo_last(kind, row, by=by)
+    assert state(kind, row) == before
+    assert find_undoable(kind, row, principal=Principal(by, by.role)) is None
+    undo_last(kind, row, by=by)
+    assert state(kind, row) == after
+    facet = changes_of()[kind]
+    past = [(facet.state_of(old), facet.state_of(new), by.act) for old, new, by in list_history(kind, row)]
+    assert past == [(before, after, "undone"), (after, before, "undone"), (before, after, changed.act)]
+    assert not any(isinstance(value, str) and value == "no" for each in Change.objects.all() for value in each.after)
+
+
+@table("kind", list(SAMPLES))
+def test_what_a_stranger_changed_what_is_purged_and_what_is_held_stays(ana: Any, olga: Any, kind: str) -> None:
+    sample = SAMPLES[kind]
+    rows = [sample.make(ana) for _number in range(3)]
+    for row in rows:
+        sample.act(row, olga)
+    changed, moved, gone = rows
+    sets = list(ChangeSet.objects.order_by("pk").values_list("pk", flat=True))
+    moved.refresh_from_db()
+    change(kind, moved, sample.other, by=ana)
+    numbers = gone.pk
+    type(gone).objects.filter(pk=gone.pk).delete()
+    plan = plan_undo(sets, actor=f"user:{olga.pk}", now=LATER)
+    assert [step.key for step in plan.steps] == [str(changed.pk)]
+    assert {(stay.key, stay.reason == "gone", getattr(stay.since, "actor", "")) for stay in plan.stays} == {
+        (str(moved.pk), False, f"user:{ana.pk}"),
+        (str(numbers), True, ""),
+    }
+
+
+@table("kind", list(SAMPLES))
+def test_what_a_writer_made_goes_comes_back_and_goes_again(ana: Any, olga: Any, kind: str) -> None:
+    row = SAMPLES[kind].make(ana)
+    before, made = state(kind, row), {kind: [str(row.pk)]}
+    first = plan_undo([], made, actor=f"user:{olga.pk}", now=EXACT)
+    rolled = services.apply_plan(first, act="rolled", actor=f"user:{olga.pk}", in_one=True)
+    after = state(kind, row)
+    assert after != before
+    back = plan_undo([rolled.pk], actor=f"user:{olga.pk}", now=LATER)
+    services.apply_plan(back, act="rolled_back", actor=f"user:{olga.pk}", undoes=rolled, in_one=True)
+    assert state(kind, row) == before
+    assert plan_undo([], made, actor=f"user:{olga.pk}", now=LATER).sha256 == first.sha256
+
+
+def test_a_purge_takes_the_words_and_leaves_the_states(ana: Any) -> None:
+    for kind, facet in changes_of().items():
+        if facet.texts:
+            row = SAMPLES[kind].make(ana)
+            services.keep_texts(kind, row, {facet.texts[0]: "before"}, actor="key:a", now=NOON)
+            assert Revision.objects.filter(kind=kind).count() == 2
+            services.delete_texts(kind, [str(row.pk)])
+    assert not Revision.objects.exists()
+
+
+def test_each_act_is_undone_by_whom_the_policy_lets_and_by_nobody_else(ana: Any, ben: Any, olga: Any, sam: Any) -> None:
+    """An owner their own rows, an operator all; the instance's rows are the operators'."""
+    faults = Faults()
+    people = {who: visitor(who) for who in (ana, ben, olga, sam)}
+    owned, of_instance = make_preference(ana), make_methodology()
+    for name, act in load_acts().items():
+        needed = act.undone_by and POLICY[Act(act.undone_by)]
+        for kind, row in (("preference", owned), ("methodology", of_instance)):
+            with faults.row(f"{name} {kind}"), taken_back("default"):
+                made = ChangeSet.objects.create(act=name, actor=f"user:{ana.pk}", at=NOON)
+                Change.objects.create(set=made, kind=kind, key=str(row.pk), owner_id=row.owner_id, before=[], after=[])
+                for who, page in people.items():
+                    is_reached = who is olga or (who is ana and kind == "preference")
+                    expected = 403 if who is sam else 200 if needed and is_reached and who.role in needed.roles else 404
+                    if needed and is_reached and who.role not in needed.roles:
+                        expected = 403
+                    assert page.get(reverse("undo", args=[made.pk])).status_code == expected, who
+    faults.show()
+    assert {Role.USER, Role.OPERATOR, Role.SUPPORT} == {who.role for who in people}
