@@ -47,8 +47,10 @@ NAMES = (
     "jobs",
     "backup",
     "moving",
+    "changes",
+    "changes_postgresql",
 )
-ON_POSTGRESQL = {"plans", "postgresql"}
+ON_POSTGRESQL = {"plans", "postgresql", "changes_postgresql"}
 RECALL = "recall"
 TABLES = "tables"
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from typing import Any, ClassVar
 
 from django.db.models import DateTimeField
@@ -83,11 +84,15 @@ class Changes:
 
     def unpack(self, values: Sequence[Any] | None) -> State:
         """Return the state that a change keeps; a column that is younger than it is not in it."""
-        fields = map(self.model._meta.get_field, self.columns)  # noqa: SLF001 - Django's documented way
         return {
-            field.name: EPOCH + value * MICROSECOND if value and isinstance(field, DateTimeField) else value
-            for field, value in zip(fields, values or (), strict=False)
+            name: EPOCH + value * MICROSECOND if value and name in self.moments else value
+            for name, value in zip(self.columns, values or (), strict=False)
         }
+
+    @cached_property
+    def moments(self) -> set[str]:
+        """The columns that hold moments."""
+        return {field.name for field in self.model._meta.fields if isinstance(field, DateTimeField)}  # noqa: SLF001
 
 
 def changes_of() -> dict[str, Changes]:
