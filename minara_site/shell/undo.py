@@ -128,9 +128,9 @@ def undo(request: PageRequest, change_set_id: int) -> HttpResponse:
             toast(request, done_label(plan), undo_url(made))
             [(_title, url, _why)] = show_rows(plan.steps[:1], reader=request.user)
             return back(request, url or "home")
-    plan = plan_undo([found.pk], actor=principal.actor, now=now, owner=owner)
+    plan, acts = plan_undo([found.pk], actor=principal.actor, now=now, owner=owner), load_acts()
     context = {
-        "title": _("Undo"),
+        "title": _("Undo: %(act)s") % {"act": acts[found.act].label if found.act in acts else found.act},
         "found": found,
         "run": run if found.state == SetState.RUNNING else None,
         "is_stale": status == HTTPStatus.CONFLICT,
