@@ -11,7 +11,7 @@ from learning_app.learnings.core import LEARNING_KIND
 from learning_app.learnings.forms import GuidanceForm, TryForm
 from learning_app.learnings.models import Learning
 from learning_app.learnings.pages import LEARNINGS, page_context, try_message
-from learning_app.learnings.selectors import get_learning, is_learning_on
+from learning_app.learnings.selectors import get_learning, is_learning_on, no_such_learning
 from learning_app.learnings.services.change import edit_guidance, set_deleted
 from minara_site.access.access_log import log_access, log_opened
 from minara_site.access.policy import Act
@@ -114,7 +114,10 @@ def delete(request: PageRequest, learning_uid: str) -> HttpResponse:
 
 @page(Act.LEARNING_REMOVE, methods=("POST",))
 def restore(request: PageRequest, learning_uid: str) -> HttpResponse:
-    """Restore one."""
+    """Restore one. Raises NotFound for one that is not deleted."""
+    owner = request.principal.reaches(Act.LEARNING_REMOVE)
+    if not Learning.objects.for_owner(owner).filter(uid=learning_uid, deleted_at__isnull=False).exists():
+        raise no_such_learning()
     change(request, [learning_uid], is_deleted=False)
     return back(request, "learnings:list")
 

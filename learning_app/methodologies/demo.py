@@ -97,8 +97,10 @@ class MethodologiesPart(DemoPart[DemoMethodology]):
         gone = list(rows.values_list("pk", flat=True))
         LifecycleEvent.objects.filter(methodology__in=gone).delete()
         delete_holds(kind=METHODOLOGY_KIND, object_ids=gone)
-        Change.objects.filter(kind=METHODOLOGY_KIND, key__in=map(str, gone)).delete()
-        ChangeSet.objects.filter(changes=None, actor=load.actor).delete()
+        changes = Change.objects.filter(kind=METHODOLOGY_KIND, key__in=map(str, gone))
+        sets = list(changes.values_list("set", flat=True))
+        changes.delete()
+        ChangeSet.objects.filter(pk__in=sets, changes=None).delete()
         rows.delete()
         return [RemovedRows(gettext_lazy("Methodologies"), len(gone), len(staying))]
 

@@ -125,6 +125,7 @@ def acts_recorded() -> tuple[set[str], str]:
     together = {f"{kind}_{decision}" for kind in stored_kinds() for decision in ("held", "released", "discarded")}
     together |= {f"{kind}_written" for kind in DocumentKind}
     together |= {f"memory_import.{channel}" for channel in Channel} | {f"doctor.fix.{fix}" for fix in FixName}
+    together |= {act.undone_as for act in load_acts().values() if act.undone_as}
     together |= {name for name, tool in load_tools().items() if tool.is_read_only}
     together |= {*decide.AUDIT_WORDS.values(), *undo.AUDIT_WORDS.values()}
     return together | set(RECORDED.findall(source)), source

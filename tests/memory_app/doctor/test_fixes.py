@@ -52,9 +52,18 @@ MAY_CHANGE = {
     ("memories", "embedding_state"),
     ("search_document", "body"),
     ("methodologies", "quarantine"),
+    ("methodologies", "moved_at"),
     ("methodologies", "updated_at"),
 }
-MAY_GROW = {"memory_edges", "memory_vectors", "search_document", "audit_log", "methodology_lifecycle_events"}
+MAY_GROW = {
+    "memory_edges",
+    "memory_vectors",
+    "search_document",
+    "audit_log",
+    "methodology_lifecycle_events",
+    "changes",
+    "change_sets",
+}
 RACERS = "tests.memory_app.doctor.racers"
 
 
