@@ -148,4 +148,4 @@ class MethodologyChanges(Changes):
             details["rollback"] = int(made.run.removeprefix(ROLLBACK))
         kinds = LifecycleKind.RELEASED, LifecycleKind.QUARANTINED
         moves = [Move(step.row, kinds[step.after["quarantine"]], step.after, details) for step in steps]
-        apply_moves(moves, actor=made.actor, now=made.at, made=made)
+        apply_moves(moves, actor=made.actor, now=made.at)

@@ -1,6 +1,6 @@
 """Reads of methodologies: one, lists, what prompts may carry now, and their history."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from django.conf import settings
@@ -8,12 +8,11 @@ from django.db.models import Case, When
 from django.utils.translation import gettext as _
 
 from learning_app.methodologies.core import METHODOLOGY_KIND
-from learning_app.methodologies.models import LifecycleEvent, Methodology
+from learning_app.methodologies.models import Methodology
 from learning_app.methodologies.querysets import MethodologyQuerySet
 from learning_app.vocabulary import LifecycleKind
 from minara_site.access.models import User
 from minara_site.config import CourtMode
-from minara_site.kernel.changes.models import ChangeSet
 from minara_site.kernel.core.assets import GROUPS, AssetClass
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard.selectors import find_refused
@@ -77,30 +76,6 @@ def find_injected(rows: Collection[Methodology], *, owner: User | None = None) -
     allowed = Methodology.objects.injected_for(owner) if owner else Methodology.objects.injected()
     found = list(allowed.filter(pk__in=[row.pk for row in rows]))
     return {row.pk for row in found} - find_refused(METHODOLOGY_KIND, found)
-
-
-def find_decisions(numbers: Iterable[int]) -> dict[int, int]:
-    """Return the event that decided where each of these methodologies stands now, for those that have one. Two queries.
-
-    What was undone, and the undo, decide nothing. An event older than sets of changes names none: its act is known by
-    actor and moment, and its undo by the number of the event.
-    """
-    events = LifecycleEvent.objects.filter(methodology__in=list(numbers), kind__in=STATE_KINDS).order_by("-pk")
-    found = list(events.values_list("methodology", "pk", "actor", "at", "details"))
-    sets = ChangeSet.objects.filter(pk__in=[details["undoes"] for *_rest, details in found if "undoes" in details])
-    acts = {(actor, at): pk for pk, actor, at in sets.values_list("pk", "actor", "at")}
-    standing: dict[int, int] = {}
-    undone, undone_events = set[int](), set[int]()
-    for number, pk, actor, at, details in found:
-        if details.get("change_set", acts.get((actor, at))) in undone or pk in undone_events:
-            continue
-        if "undoes" in details:
-            undone.add(details["undoes"])
-        elif "undo" in details and "rollback" not in details:
-            undone_events.add(details["undo"])
-        else:
-            standing.setdefault(number, pk)
-    return standing
 
 
 def methodology_record(row: Methodology) -> dict[str, Any]:

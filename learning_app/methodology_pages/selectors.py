@@ -11,7 +11,6 @@ from learning_app.cases.models import CaseHint, TradingCase
 from learning_app.cases.services.resolve import end_of, observe
 from learning_app.court.services import Observation
 from learning_app.methodologies.models import LifecycleEvent, Methodology
-from learning_app.methodologies.selectors import find_decisions
 from learning_app.methodologies.services.create import MAX_COMPARED
 from learning_app.methodologies.services.decide import ACTS
 from learning_app.similarity.core import find_most_similar_tfidf
@@ -184,6 +183,5 @@ def list_duplicates(row: Methodology) -> list[LifecycleEvent]:
 
 
 def find_decision(row: Methodology) -> LifecycleEvent | None:
-    """Return the quarantine or release that stands, None where no person decided. Two queries."""
-    standing = find_decisions([row.pk]).values()
-    return LifecycleEvent.objects.filter(pk__in=standing, kind__in=DECISIONS).first()
+    """Return the quarantine or release by which a methodology stands where it does, None without one. One query."""
+    return row.events.filter(at=row.moved_at, kind__in=DECISIONS).order_by("-pk").first() if row.moved_at else None

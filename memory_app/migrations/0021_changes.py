@@ -72,9 +72,8 @@ def store_changes(apps: Any, schema_editor: Any) -> None:
     ]
     past.sort(key=lambda each: each.of_act)
     store_sets(apps, past)
-    methods = apps.get_model("learning_app", "Methodology").objects
-    for number, at in {each.key: each.after[2] for each in past if each.kind == "methodology" and each.after[2]}.items():
-        methods.filter(pk=number).update(moved_at=EPOCH + at * MICROSECOND)
+    for number, event in find_standing(apps).items():
+        apps.get_model("learning_app", "Methodology").objects.filter(pk=number).update(moved_at=event.at)
 
 
 def store_sets(apps: Any, past: Iterable[Past]) -> None:
@@ -224,16 +223,21 @@ def change_of(row: Any, at: datetime, actor: str, act: str, before: list[Any], a
     return Past(at, actor, act, "learning", row.pk, row.owner_id, before, after, reason, run, number)
 
 
-def find_decisions_on_methodologies(apps: Any) -> Iterator[Past]:
-    """Yield the decisions that stand, of persons: their events say what was before."""
+def find_standing(apps: Any) -> dict[int, Any]:
+    """Return by methodology the event by which it stands where it does; what was undone, and its undo, are none."""
     events = apps.get_model("learning_app", "LifecycleEvent").objects.filter(kind__in=MOVES).order_by("-pk")
     standing, undone = dict[int, Any](), set[int]()
-    for event in events.defer("reason_text").iterator(SLICE):
+    for event in events.iterator(SLICE):
         if "undo" in event.details and "before" in event.details:
             undone.add(event.details["undo"])
         elif event.pk not in undone:
             standing.setdefault(event.methodology_id, event)
-    for number, event in standing.items():
+    return standing
+
+
+def find_decisions_on_methodologies(apps: Any) -> Iterator[Past]:
+    """Yield the decisions that stand, of persons: their events say what was before."""
+    for number, event in find_standing(apps).items():
         if before := event.details.get("before"):
             read_at = datetime.fromisoformat(before["reviewed_at"]) if before["reviewed_at"] else None
             is_kept = event.kind == "quarantined"
@@ -246,7 +250,7 @@ def find_decisions_on_methodologies(apps: Any) -> Iterator[Past]:
                 None,
                 [before["quarantine"], before["quarantined_by"], None, moment(read_at), moment(event.at)],
                 [int(is_kept), "operator" if is_kept else "", moment(event.at), moment(event.at), moment(event.at)],
-                events.values_list("reason_text", flat=True).get(pk=event.pk),
+                event.reason_text,
             )
 
 

@@ -13,7 +13,6 @@ from learning_app.methodologies.core import METHODOLOGY_KIND
 from learning_app.methodologies.models import LifecycleEvent, Methodology
 from learning_app.methodologies.querysets import trust_rules
 from learning_app.vocabulary import LifecycleKind
-from minara_site.kernel.changes.models import ChangeSet
 from minara_site.kernel.changes.services import record, watch
 from minara_site.kernel.core.redact import redact_text
 from minara_site.kernel.db import update_rows
@@ -53,11 +52,10 @@ def apply_moves(
     now: datetime,
     act: str = DEMOTED,
     reason: str = "",
-    made: ChangeSet | None = None,
 ) -> None:
     """Carry out moves of locked rows in their order, each with its event, and record what `act` changed.
 
-    `made` is the set that an undo or a roll-back records by itself. Needs a transaction.
+    Rows that read already as they are to, as an undo restores them, are no change of it. Needs a transaction.
     """
     rows = list({move.row.pk: move.row for move in moves}.values())
     watched, events = watch(METHODOLOGY_KIND, rows), []
@@ -66,15 +64,12 @@ def apply_moves(
         for name, value in {"updated_at": now, **move.columns}.items() if move.columns else ():
             setattr(move.row, name, value)
         if (move.row.quarantine, move.row.quarantined_by) != place:
-            move.row.moved_at = move.columns.get("moved_at", now)
+            move.row.moved_at = now
         events.append(new_event(move, actor=actor, now=now))
     moved = [(row, before) for row, before in watched if any(before[name] != getattr(row, name) for name in STATE)]
-    told = {row.pk for row in rows} if made else {row.pk for row, _before in moved}
-    if made := made or record(act, {METHODOLOGY_KIND: moved}, actor=actor, at=now, reason=reason):
-        for event in events:
-            event.details |= {"change_set": made.pk} if event.methodology_id in told else {}
-    written = {name for move in moves for name in move.columns} - set(STATE)
-    update_rows(Methodology, (*STATE, "updated_at", *sorted(written - {"updated_at"})), rows)
+    record(act, {METHODOLOGY_KIND: moved}, actor=actor, at=now, reason=reason)
+    written = {name for move in moves for name in move.columns} - {*STATE, "updated_at"}
+    update_rows(Methodology, (*STATE, "updated_at", *sorted(written)), rows)
     LifecycleEvent.objects.bulk_create(events)
 
 
