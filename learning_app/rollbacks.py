@@ -1,17 +1,15 @@
 """The app's kinds of rows that writers write: which a roll-back changes, and which stay."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from django.urls import reverse
-from django.utils.translation import gettext as _, gettext_lazy
+from django.utils.translation import gettext_lazy
 
 from learning_app.cases.rollback import CaseRollback
 from learning_app.learnings.core import LEARNING_KIND
 from learning_app.methodologies.core import METHODOLOGY_KIND
 from learning_app.preferences.core import PREFERENCE_KIND
-from learning_app.preferences.kinds import preference_url
 from minara_site.kernel.changes.core import Step
-from minara_site.kernel.rollback import ChangesRollback, Effect, PlanRow
+from minara_site.kernel.rollback import ChangesRollback, Effect
 
 
 class MethodologyRollback(ChangesRollback):
@@ -30,15 +28,7 @@ class MethodologyRollback(ChangesRollback):
         ),
     )
     audit_key, record_key, id_column = "methodologies", "methodology", "uid"
-
-    def show_row(self, row: Any) -> PlanRow:
-        return PlanRow(row.name, None, self.url(row.uid), row.asset_class)
-
-    def title(self, object_id: Any) -> str:
-        return _("methodology %(id)s") % {"id": object_id}
-
-    def url(self, object_id: Any) -> str:
-        return reverse("methodologies:one", args=[object_id])
+    page, category = "methodologies:one", "asset_class"
 
 
 class LearningRollback(ChangesRollback):
@@ -63,19 +53,11 @@ class LearningRollback(ChangesRollback):
         ),
     )
     audit_key, record_key, id_column = "learnings", "learning", "uid"
+    page = "learnings:one"
 
     def effect_of(self, step: Step) -> str:
         is_moved = step.before["deleted_at"] != step.after["deleted_at"]
         return "learning" if is_moved else "learning_guidance"
-
-    def show_row(self, row: Any) -> PlanRow:
-        return PlanRow(f"{row.name}: {row.trigger}", row.owner_id, self.url(row.uid))
-
-    def title(self, object_id: Any) -> str:
-        return _("learning %(id)s") % {"id": object_id}
-
-    def url(self, object_id: Any) -> str:
-        return reverse("learnings:one", args=[object_id])
 
 
 class PreferenceRollback(ChangesRollback):
@@ -94,15 +76,7 @@ class PreferenceRollback(ChangesRollback):
         ),
     )
     audit_key, record_key = "preferences", "preference"
-
-    def show_row(self, row: Any) -> PlanRow:
-        return PlanRow(row.statement, row.owner_id, self.url(row.pk), row.dimension)
-
-    def title(self, object_id: Any) -> str:
-        return _("preference %(id)d") % {"id": object_id}
-
-    def url(self, object_id: Any) -> str:
-        return preference_url(object_id)
+    page, category = "preferences:one", "dimension"
 
 
 ROLLBACKS = (

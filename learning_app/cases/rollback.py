@@ -13,14 +13,14 @@ from minara_site.kernel.rollback import (
     Entries,
     KindPlan,
     PlanRow,
-    RollbackKind,
     RollbackRecord,
+    TableRollback,
     UnchangedRow,
 )
 from minara_site.kernel.unchanged import UnchangedReason
 
 
-class CaseRollback(RollbackKind):
+class CaseRollback(TableRollback):
     """Trading cases: no act of theirs is undone."""
 
     name = CASE_KIND

@@ -91,7 +91,7 @@ class Learning(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.name
+        return f"{self.name}: {self.trigger}"
 
     @property
     def guarded_text(self) -> str:

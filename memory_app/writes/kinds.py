@@ -37,8 +37,8 @@ from minara_site.kernel.rollback import (
     Entries,
     KindPlan,
     PlanRow,
-    RollbackKind,
     RollbackRecord,
+    TableRollback,
     UnchangedRow,
     too_many_rows,
 )
@@ -52,7 +52,7 @@ PROFILE_ACTS = ("user_profile_set", "user_profile_removed")
 PROFILE = "profile"
 
 
-class MemoryRollback(RollbackKind):
+class MemoryRollback(TableRollback):
     """Memories, and the facts that were retired as repetitions of one."""
 
     name = MEMORY_KIND
@@ -187,7 +187,7 @@ def group_by_owner(items: Iterable[Any], rows: Mapping[int, Memory]) -> dict[int
     return owners
 
 
-class ProfileRollback(RollbackKind):
+class ProfileRollback(TableRollback):
     """Values of user profiles."""
 
     name = PROFILE_KIND

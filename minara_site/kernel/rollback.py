@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar, Protocol
 
+from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _, gettext_lazy
 
@@ -19,6 +20,7 @@ from minara_site.kernel.changes.models import Change
 from minara_site.kernel.core.diff import Segment
 from minara_site.kernel.db import slices
 from minara_site.kernel.errors import Invalid
+from minara_site.kernel.guard.kinds import stored_kinds
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.registry import load
 from minara_site.kernel.unchanged import UnchangedReason
@@ -113,25 +115,6 @@ class RollbackKind(ABC):
     record_key: ClassVar[str]
 
     @abstractmethod
-    def plan(
-        self,
-        entries: Entries,
-        *,
-        writer: str,
-        since: datetime,
-        now: datetime,
-        lock: bool,
-    ) -> KindPlan:
-        """Return what undoing these entries of its acts, oldest first, would do.
-
-        `lock` keeps the rows until the transaction ends. Raises Invalid beyond MAX_ROWS, except for an import.
-        """
-
-    @abstractmethod
-    def plan_undo(self, record: RollbackRecord, *, lock: bool) -> KindPlan:
-        """Return what undoing a roll-back would do: rows that no one changed since get back their state before it."""
-
-    @abstractmethod
     def apply(
         self,
         record: RollbackRecord,
@@ -183,27 +166,49 @@ class RollbackKind(ABC):
         return ()
 
 
-class ChangesRollback(RollbackKind):
-    """A kind whose changes are recorded: `kernel/changes` plans and carries out what becomes of its rows.
+class TableRollback(RollbackKind):
+    """A kind that remembers by itself what was before, and plans for itself what becomes of its rows."""
 
-    `id_column` is the column by which records and addresses name a row. The first of `effects` is about rows that the
-    writer made.
+    @abstractmethod
+    def plan(
+        self,
+        entries: Entries,
+        *,
+        writer: str,
+        since: datetime,
+        now: datetime,
+        lock: bool,
+    ) -> KindPlan:
+        """Return what undoing these entries of its acts, oldest first, would do.
+
+        `lock` keeps the rows until the transaction ends. Raises Invalid beyond MAX_ROWS, except for an import.
+        """
+
+    @abstractmethod
+    def plan_undo(self, record: RollbackRecord, *, lock: bool) -> KindPlan:
+        """Return what undoing a roll-back would do: rows that no one changed since get back their state before it."""
+
+
+class ChangesRollback(RollbackKind):
+    """A kind whose changes are recorded: `kernel/changes` plans and moves its rows, with those of the others like it.
+
+    `page` is the URL name of a row's page, `id_column` the column that names it there and in records. `category` is the
+    column that is shown with a row. The first of `effects` is about rows that the writer made.
     """
 
+    page: ClassVar[str]
+    category: ClassVar[str] = ""
     id_column: ClassVar[str] = "pk"
-
-    def made_by(self, entries: Entries) -> set[str]:
-        """Return the keys of the rows that these entries made."""
-        made = [entry.details["id"] for entry in entries if self.writes[entry.tool_call] == self.effects[0].name]
-        found: set[str] = set()
-        for ids in slices(made):
-            rows = self.facet.model.objects.filter(**{f"{self.id_column}__in": ids})
-            found |= set(map(str, rows.values_list("pk", flat=True)))
-        return found
 
     @property
     def facet(self) -> Changes:
         return changes_of()[self.name]
+
+    def made_by(self, entries: Entries) -> set[str]:
+        """Return the keys of the rows that these entries made."""
+        made = [entry.details["id"] for entry in entries if self.writes[entry.tool_call] == self.effects[0].name]
+        of_ids = [self.facet.model.objects.filter(**{f"{self.id_column}__in": ids}) for ids in slices(made)]
+        return {str(pk) for rows in of_ids for pk in rows.values_list("pk", flat=True)}
 
     def effect_of(self, step: Step) -> str:
         """Return the effect that a step stands for."""
@@ -227,33 +232,25 @@ class ChangesRollback(RollbackKind):
         ]
         return KindPlan(steps, unchanged)
 
-    def plan(
-        self,
-        entries: Entries,
-        *,
-        writer: str,
-        since: datetime,
-        now: datetime,
-        lock: bool,
-    ) -> KindPlan:
-        raise NotImplementedError  # planned with the other kinds of changes, in one go
-
-    def plan_undo(self, record: RollbackRecord, *, lock: bool) -> KindPlan:
-        raise NotImplementedError
-
     def apply(self, record: RollbackRecord, plan: KindPlan) -> Mapping[Any, Mapping[str, Any]]:
-        """Return what the audit entries say: the rows are moved with those of other kinds, as one set."""
+        """Return what the audit entries say: the rows are moved already."""
         ids: dict[Any, list[Any]] = {}
         for step in (step for each in plan.steps.values() for step in each):
             ids.setdefault(step.owner_id, []).append(getattr(step.row, self.id_column))
         return {owner_id: {self.audit_key: own, "count": len(own)} for owner_id, own in ids.items()}
 
     def show_steps(self, steps: Sequence[Any], plan: KindPlan, *, reader: Any) -> Sequence[PlanRow]:
-        return [self.show_row(masked_for(reader, step.row)) for step in steps]
+        rows = [masked_for(reader, step.row) for step in steps]
+        return [
+            PlanRow(str(row), row.owner_id, self.url(getattr(row, self.id_column)), getattr(row, self.category, ""))
+            for row in rows
+        ]
 
-    @abstractmethod
-    def show_row(self, row: Any) -> PlanRow:
-        """Return a row as the page of a plan shows it."""
+    def title(self, object_id: Any) -> str:
+        return stored_kinds()[self.name].title(object_id)
+
+    def url(self, object_id: Any) -> str:
+        return reverse(self.page, args=[object_id])
 
     def list_changed(self, record: RollbackRecord, *, limit: int) -> Sequence[Any]:
         changes = Change.objects.filter(set=record.change_set, kind=self.name).order_by("pk")
@@ -261,7 +258,7 @@ class ChangesRollback(RollbackKind):
         return [getattr(row, self.id_column) for row in rows]
 
 
-def rollback_kinds() -> tuple[RollbackKind, ...]:
+def rollback_kinds() -> tuple[TableRollback | ChangesRollback, ...]:
     """Return every kind, in the order in which the apps list them."""
     return tuple(load("rollbacks").values())
 

@@ -17,8 +17,8 @@ from minara_site.kernel.rollback import (
     Entries,
     KindPlan,
     PlanRow,
-    RollbackKind,
     RollbackRecord,
+    TableRollback,
     UnchangedRow,
     too_many_rows,
 )
@@ -39,7 +39,7 @@ class DocumentStep:
     target: int
 
 
-class DocumentRollback(RollbackKind):
+class DocumentRollback(TableRollback):
     """Documents of every kind. The version that a roll-back makes has the roll-back as its actor."""
 
     name = "document"

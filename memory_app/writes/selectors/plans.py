@@ -103,27 +103,27 @@ def preview_roll_back(
         raise too_many_rows()
     if lock:
         lock_owners(entry.owner_id for entry in entries)
-    parts, made = dict[RollbackKind, KindPlan](), dict[str, set[str]]()
-    for kind in rollback_kinds():
-        own = [entry for entry in entries if entry.tool_call in kind.writes]
-        if isinstance(kind, ChangesRollback):
-            made[kind.name] = kind.made_by(own)
-        else:
-            parts[kind] = kind.plan(
-                own,
-                writer=writer,
-                since=since,
-                now=now,
-                lock=lock,
-            )
+    own = {kind: [entry for entry in entries if entry.tool_call in kind.writes] for kind in rollback_kinds()}
     changes = plan_undo(
         sets_of(writer, since),
-        made,
+        {kind.name: kind.made_by(made) for kind, made in own.items() if isinstance(kind, ChangesRollback)},
         actor=actor,
         now=now,
         owner=owner or EVERYONE,
         lock=lock,
     )
+    parts = {
+        kind: kind.part_of(changes)
+        if isinstance(kind, ChangesRollback)
+        else kind.plan(
+            written,
+            writer=writer,
+            since=since,
+            now=now,
+            lock=lock,
+        )
+        for kind, written in own.items()
+    }
     return plan_of(parts, (writer, since.isoformat()), changes)
 
 
@@ -137,22 +137,22 @@ def preview_undo(
     """Return what undoing a roll-back would do: every row that no one changed since gets its state before it back."""
     sets = [record.change_set_id] if record.change_set_id else []
     changes = plan_undo(sets, actor=actor or record.actor, now=now or record.at, lock=lock)
-    kinds = [kind for kind in rollback_kinds() if not isinstance(kind, ChangesRollback)]
-    return plan_of({kind: kind.plan_undo(record, lock=lock) for kind in kinds}, ("undo", str(record.pk)), changes)
+    parts = {
+        kind: kind.part_of(changes) if isinstance(kind, ChangesRollback) else kind.plan_undo(record, lock=lock)
+        for kind in rollback_kinds()
+    }
+    return plan_of(parts, ("undo", str(record.pk)), changes)
 
 
 def plan_of(
-    parts: Mapping[RollbackKind, KindPlan],
+    parts: Mapping[Any, KindPlan],
     about: tuple[str, ...],
     changes: Plan,
 ) -> RollbackPlan:
-    """Return the plan of all kinds, in the order in which the apps list them. Raises Invalid for too many rows."""
+    """Return the plan of all kinds. Raises Invalid for more rows than one roll-back takes."""
     if len(changes.steps) > MAX_ROWS:
         raise too_many_rows()
-    ordered = {
-        kind: kind.part_of(changes) if isinstance(kind, ChangesRollback) else parts[kind] for kind in rollback_kinds()
-    }
-    return RollbackPlan(ordered, about, changes)
+    return RollbackPlan(parts, about, changes)
 
 
 def sets_of(writer: str, since: datetime) -> "QuerySet[ChangeSet]":

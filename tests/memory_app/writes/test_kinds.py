@@ -18,7 +18,7 @@ from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.changes.core import Plan
 from minara_site.kernel.core.diff import word_diff
-from minara_site.kernel.rollback import Effect, KindPlan, PlanRow, RollbackKind, UnchangedRow
+from minara_site.kernel.rollback import Effect, KindPlan, PlanRow, TableRollback, UnchangedRow
 from minara_site.kernel.unchanged import UnchangedReason
 from tests.kit.clock import NOON
 from tests.kit.page import text_of
@@ -35,7 +35,7 @@ class Swap:
     then: str
 
 
-class ToyRollback(RollbackKind):
+class ToyRollback(TableRollback):
     """Notes in a dictionary; what each said before a roll-back is kept beside them."""
 
     name, label = "toy", "Toys"
