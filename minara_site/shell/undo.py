@@ -106,8 +106,9 @@ def undo(request: PageRequest, change_set_id: int) -> HttpResponse:
     """Show what undoing an act would do, and do it; a large one is shown with its progress, and can be stopped."""
     principal, now, status = request.principal, timezone.now(), HTTPStatus.OK
     found, owner = get_set(change_set_id, principal=principal)
-    run = JobRun.objects.filter(job=APPLY, arguments__set_id=found.pk).order_by("-pk").first()
-    if found.state == SetState.RUNNING and run and run.state in OVER:  # cancelled before a worker began
+    runs = JobRun.objects.filter(job=APPLY, arguments__set_id=found.pk).order_by("-pk")
+    run = runs.first() if found.state == SetState.RUNNING else None
+    if run and run.state in OVER:  # cancelled before a worker began
         stop(found)
         return see_other("undo", found.pk)
     if request.method == "POST":
@@ -132,7 +133,7 @@ def undo(request: PageRequest, change_set_id: int) -> HttpResponse:
     context = {
         "title": _("Undo: %(act)s") % {"act": acts[found.act].label if found.act in acts else found.act},
         "found": found,
-        "run": run if found.state == SetState.RUNNING else None,
+        "run": run,
         "is_stale": status == HTTPStatus.CONFLICT,
         "plan": plan,
         "counts": counts_of(step.kind for step in plan.steps),

@@ -57,7 +57,7 @@ def apply_moves(
 
     Rows that read already as they are to, as an undo restores them, are no change of it. Needs a transaction.
     """
-    rows = list({move.row.pk: move.row for move in moves}.values())
+    rows = list({move.row.pk: move.row for move in moves if move.columns}.values())
     watched, events = watch(METHODOLOGY_KIND, rows), []
     for move in moves:
         place = move.row.quarantine, move.row.quarantined_by

@@ -7,8 +7,10 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 
 from learning_app.methodologies.core import METHODOLOGY_KIND
+from learning_app.methodologies.core.lifecycle import replay
 from learning_app.methodologies.models import LifecycleEvent, Methodology
 from learning_app.methodologies.services.decide import quarantine, release
+from learning_app.methodologies.services.lifecycle import Move, apply_moves
 from learning_app.methodologies.services.outcomes import NewOutcome, apply_outcomes
 from learning_app.vocabulary import LifecycleKind, QuarantinedBy
 from minara_site.access.policy import Scope
@@ -267,3 +269,13 @@ def test_a_decision_is_undone_once_and_not_over_a_newer_one(olga):
             undo(decided)
     undo(released)
     assert (row.quarantine, row.quarantined_by) == (1, QuarantinedBy.OPERATOR)
+
+
+@pytest.mark.database
+def test_the_events_of_a_methodology_add_up_to_its_counters():
+    row = make_methodology(correct=3, used=5)
+    apply_moves([Move(row, LifecycleKind.CREATED)], actor="test", now=NOON)
+    apply_outcomes([NewOutcome(row.pk, is_correct=number % 3 > 0) for number in range(7)], actor="test", now=NOON)
+    quarantine(uid=row.uid, reason="", actor="user:1", now=NOON)
+    row.refresh_from_db()
+    assert replay(row.events.order_by("pk")) == (row.times_used, row.times_correct) == (12, 7)
