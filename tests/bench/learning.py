@@ -19,7 +19,6 @@ from learning_app.cases.models import CaseHint, TradingCase
 from learning_app.cases.services.cron import run_cron
 from learning_app.cases.services.resolve import BATCH, RESOLVED
 from learning_app.methodologies.models import LifecycleEvent, Methodology
-from learning_app.methodologies.services.outcomes import COUNTED
 from minara_site.access.models import OPERATORS_GROUP, User
 from minara_site.kernel.db import update_rows
 from minara_site.kernel.market.models import PriceBar
@@ -28,6 +27,7 @@ from tests.bench.pages import PLAIN_FILES
 from tests.kit.clock import NOON
 from tests.learning_app.rows import build_case, build_methodology
 
+COUNTED = ("times_used", "times_correct", "confidence", "quarantine", "updated_at")
 MANY, FEW, SMALL = 100_000, 10_000, 500
 METHODS = 50
 MAX_RATIO, MAX_MEMORY_RATIO, MAX_LIST_RATIO, MAX_QUERIES = 4.0, 1.25, 1.3, 20
