@@ -12,6 +12,7 @@ from learning_app.vocabulary import PreferenceSource
 from memory_app.writes.selectors.plans import preview_roll_back, preview_undo
 from memory_app.writes.services import roll_back, undo_roll_back
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.changes.models import ChangeSet
 from minara_site.kernel.errors import Conflict, Invalid
 from tests.kit.clock import NOON
 from tests.kit.page import text_of
@@ -106,6 +107,14 @@ def test_no_agent_reopens_what_was_rolled_back_and_an_undo_leaves_what_changed_s
     assert [each["preference"] for each in done.left] == [proposals[0].pk]
     states = Preference.objects.order_by("pk").values_list("state", flat=True)
     assert list(states[:2]) == ["active", "proposed"]
+
+
+def test_leaves_what_a_person_decided_before_changes_were_recorded(ana, olga):
+    decided, waiting = propose(ana, 0), propose(ana, 2)
+    approve(preference_id=decided.pk, owner=ana, actor=f"user:{ana.pk}", now=NOON)
+    ChangeSet.objects.all().delete()
+    assert [each["preference"] for each in take_back(olga).left] == [decided.pk]
+    assert dict(Preference.objects.values_list("pk", "state")) == {decided.pk: "active", waiting.pk: "rejected"}
 
 
 def test_keeps_what_a_file_proposed_and_a_person_approved_since(ana, olga):
