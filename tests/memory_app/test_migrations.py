@@ -8,9 +8,17 @@ from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
+from memory_app.writes.models import WriteRollback
+from memory_app.writes.selectors.plans import preview_undo
+from memory_app.writes.services import undo_roll_back
+from minara_site.access.models import OPERATORS_GROUP
 from tests.console.quarantine import racers
 from tests.kit.databases import copy_databases, drop_databases, using
+from tests.kit.fixtures import make_user
+from tests.kit.undo import undo_last
+from tests.memory_app import acts_of_old
 from tests.memory_app.roles import seeding
+from tests.memory_app.writes.factories import person
 
 pytestmark = pytest.mark.database
 GOES_BACK = ("memory_app", "kernel", "access")
@@ -74,3 +82,21 @@ def test_newer_migrations_can_be_taken_away_and_put_back_under_stored_rows(own_d
     assert untouched() == before
     with pytest.raises(Exception, match="append-only"):
         query("DELETE FROM audit_log")
+
+
+def test_what_was_undone_by_its_rooms_is_undone_by_the_engine_of_changes(own_database: None) -> None:
+    """Each row is undone as before: the last act on it as from its page, or the roll-back that moved it."""
+    ana, olga = make_user("ana"), make_user("olga", group=OPERATORS_GROUP)
+    rows = acts_of_old.make(ana)
+    executor = MigrationExecutor(connection)
+    acts_of_old.store(executor.migrate(acts_of_old.BEFORE).apps, rows, ana, olga)
+    call_command("migrate", verbosity=0, interactive=False)
+    assert acts_of_old.read(rows) == acts_of_old.STOOD
+    for name in acts_of_old.BY_PERSONS:
+        undo_last(acts_of_old.kind_of(name), rows[name], by=olga if name == "quarantined" else ana)
+    [record] = WriteRollback.objects.filter(undoes=None, undone_by=None)
+    plan = preview_undo(record, now=acts_of_old.LATER, actor=f"user:{olga.pk}")
+    undo_roll_back(principal=person(olga), rollback_id=record.pk, sha256=plan.sha256, reason="", now=acts_of_old.LATER)
+    assert acts_of_old.read(rows) == acts_of_old.UNDONE
+    [undone] = WriteRollback.objects.exclude(undoes=None).exclude(undoes=record)
+    assert undone.change_set.undoes == undone.undoes.change_set
