@@ -2,18 +2,21 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from itertools import groupby
+from operator import attrgetter
 from time import monotonic, sleep
 from typing import Any
 
 from django.db import transaction
 
 from minara_site.kernel.audit_log.services import record_audit
-from minara_site.kernel.audit_log.table import AuditAct, load_acts
+from minara_site.kernel.audit_log.table import load_acts
 from minara_site.kernel.changes.core import Plan, State, Step
 from minara_site.kernel.changes.kinds import changes_of
 from minara_site.kernel.changes.models import Change, ChangeSet, Revision, SetState
 from minara_site.kernel.changes.selectors import plan_rows
 from minara_site.kernel.core.redact import redact_text
+from minara_site.kernel.db import slices
 from minara_site.kernel.jobs.services import Cancelled, Claim, report_progress, request_run
 from minara_site.kernel.ownership import lock_owners
 
@@ -85,12 +88,14 @@ def apply_plan(plan: Plan, *, in_one: bool = False, **about: Any) -> ChangeSet:
 
     More than AT_ONCE rows are stored, and a job moves them, unless all is to be `in_one` transaction.
     """
-    made = store_set(plan.steps, at=plan.at, state=SetState.RUNNING, **about)
-    if len(plan.steps) > AT_ONCE and not in_one:
+    is_large = len(plan.steps) > AT_ONCE and not in_one
+    made = store_set(plan.steps, at=plan.at, state=SetState.RUNNING if is_large else SetState.DONE, **about)
+    if is_large:
         request_run(APPLY, {"set_id": made.pk}, now=plan.at, requested_by=made.actor)
         return made
-    while made.state == SetState.RUNNING:
-        apply_next(made)
+    for kind, steps in groupby(plan.steps, key=attrgetter("kind")):
+        for some in slices(steps, AT_ONCE):
+            move(kind, some, made=made)
     return made
 
 
@@ -131,22 +136,28 @@ def apply_next(made: ChangeSet) -> int:
     lock_owners(change.owner_id for change in changes)
     planned = {change.key: [change] for change in changes}
     moves, stays = plan_rows(kind, planned, actor=made.actor, now=made.at, lock=True, forwards=True)
-    texts = kind.load_texts(moves)
-    for step in moves:
-        vars(step.row).update({**step.after, **texts.get(step.key, {})})
-    kind.restore(moves, made=made)
+    move(kind.name, moves, made=made)
     made.changes.filter(kind=kind.name, key__in=[stay.key for stay in stays]).delete()
     made.position = changes[-1].pk
     if not left.filter(pk__gt=made.position).exists():
         made.state = SetState.DONE
     made.save(update_fields=["position", "state"])
-    if made.undoes and made.act == UNDONE:
-        audit_undone(made, load_acts().get(made.undoes.act), moves)
     return len(moves)
 
 
-def audit_undone(made: ChangeSet, act: AuditAct | None, steps: Sequence[Step]) -> None:
-    """Write an audit entry for each owner of rows, in the name of the undo of that act: ids and their count."""
+def move(kind: str, steps: Sequence[Step], *, made: ChangeSet) -> None:
+    """Give locked rows of one kind what they are to read, with their earlier words, and store them.
+
+    An undo is told in the audit log for each owner of rows, in the name of the undo of its act: ids and their count.
+    """
+    facet = changes_of()[kind]
+    texts = facet.load_texts(steps)
+    for step in steps:
+        vars(step.row).update({**step.after, **texts.get(step.key, {})})
+    facet.restore(steps, made=made)
+    if not made.undoes or made.act != UNDONE:
+        return
+    act = load_acts().get(made.undoes.act)
     for owner_id in dict.fromkeys(step.owner_id for step in steps):
         ids = [step.key for step in steps if step.owner_id == owner_id]
         record_audit(

@@ -59,15 +59,15 @@ def undo_and_die(count: int, slices: int) -> None:
     plan = plan_undo([act.pk], actor=principal.actor, now=NOON, owner=principal.owner)
     made, _plan = undo_set(act.pk, principal=principal, now=NOON, sha256=plan.sha256)
     assert JobRun.objects.get(job=services.APPLY).arguments == {"set_id": made.pk}
-    audit, moved = services.audit_undone, []
+    move, moved = services.move, []
 
-    def audit_and_die(*about: Any) -> None:
-        audit(*about)
+    def move_and_die(*about: Any, **of: Any) -> None:
+        move(*about, **of)
         moved.append(about)
         if len(moved) == slices:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    services.audit_undone = audit_and_die
+    services.move = move_and_die
     services.apply_set(made.pk, now=NOON)
 
 
