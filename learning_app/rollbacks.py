@@ -8,8 +8,11 @@ from learning_app.cases.rollback import CaseRollback
 from learning_app.learnings.core import LEARNING_KIND
 from learning_app.methodologies.core import METHODOLOGY_KIND
 from learning_app.preferences.core import PREFERENCE_KIND
-from minara_site.kernel.changes.core import Step
+from learning_app.vocabulary import PreferenceState, QuarantinedBy
+from minara_site.kernel.changes.core import State
 from minara_site.kernel.rollback import ChangesRollback, Effect
+
+BEFORE, AGAIN = gettext_lazy("back to what was before"), gettext_lazy("as the writer left them")
 
 
 class MethodologyRollback(ChangesRollback):
@@ -26,9 +29,14 @@ class MethodologyRollback(ChangesRollback):
             gettext_lazy("into quarantine, until an operator releases them"),
             gettext_lazy("back to where they were before"),
         ),
+        Effect("methodology_state", gettext_lazy("Decisions on methodologies"), BEFORE, AGAIN, follows=True),
     )
-    audit_key, record_key, id_column = "methodologies", "methodology", "uid"
+    audit_key, record_key = "methodologies", "methodology"
     page, category = "methodologies:one", "asset_class"
+
+    def effect_of(self, state: State, target: State) -> str:
+        is_taken_out = target["quarantined_by"] == QuarantinedBy.OPERATOR
+        return "methodology" if is_taken_out else "methodology_state"
 
 
 class LearningRollback(ChangesRollback):
@@ -51,13 +59,15 @@ class LearningRollback(ChangesRollback):
             gettext_lazy("the edited text again"),
             column=gettext_lazy("Guidance"),
         ),
+        Effect("learning_state", gettext_lazy("Deletions of learnings"), BEFORE, AGAIN, follows=True),
     )
-    audit_key, record_key, id_column = "learnings", "learning", "uid"
+    audit_key, record_key = "learnings", "learning"
     page = "learnings:one"
 
-    def effect_of(self, step: Step) -> str:
-        is_moved = step.before["deleted_at"] != step.after["deleted_at"]
-        return "learning" if is_moved else "learning_guidance"
+    def effect_of(self, state: State, target: State) -> str:
+        if state["deleted_at"] == target["deleted_at"]:
+            return "learning_guidance"
+        return "learning" if target["deleted_at"] else "learning_state"
 
 
 class PreferenceRollback(ChangesRollback):
@@ -74,9 +84,13 @@ class PreferenceRollback(ChangesRollback):
             gettext_lazy("rejected, unless a person decided"),
             gettext_lazy("proposed again, or active where they were"),
         ),
+        Effect("preference_state", gettext_lazy("Decisions on preferences"), BEFORE, AGAIN, follows=True),
     )
     audit_key, record_key = "preferences", "preference"
     page, category = "preferences:one", "dimension"
+
+    def effect_of(self, state: State, target: State) -> str:
+        return "preference" if target["state"] == PreferenceState.REJECTED else "preference_state"
 
 
 ROLLBACKS = (

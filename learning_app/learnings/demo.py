@@ -12,6 +12,7 @@ from learning_app.learnings.models import Learning, TurnLearning
 from learning_app.learnings.services.review import ACTOR
 from learning_app.learnings.services.store import LearningDraft, build_row
 from learning_app.vocabulary import LearningUse
+from minara_site.kernel.changes.services import delete_texts
 from minara_site.kernel.conversations.models import Session, Turn
 from minara_site.kernel.demo import AGENT_KEY, DemoAct, DemoLoad, DemoPart, DemoRow, RemovedRows, read_rows
 from minara_site.kernel.guard.held_at import store_judged
@@ -95,5 +96,6 @@ class LearningsPart(DemoPart[DemoLearning]):
         kept = rows.exclude(edited_by="").update(is_demo=False)
         ids = list(rows.values_list("pk", flat=True))
         delete_holds(kind=LEARNING_KIND, object_ids=ids)
+        delete_texts(LEARNING_KIND, [str(pk) for pk in ids])
         rows.delete()
         return [RemovedRows(_("Learnings"), len(ids), kept)]

@@ -9,13 +9,14 @@ from django.utils.translation import gettext_lazy as _, ngettext_lazy, pgettext_
 
 from learning_app.learnings.core import LEARNING_KIND
 from learning_app.learnings.models import Learning
+from learning_app.learnings.selectors import require_learning_on, retention
 from learning_app.learnings.services.change import is_restorable, save_moved
 from minara_site.access.actors import is_operator
 from minara_site.kernel.audit_log.services import content_digest, record_audit
 from minara_site.kernel.changes.core import State, Step
 from minara_site.kernel.changes.kinds import Changes
 from minara_site.kernel.changes.models import ChangeSet
-from minara_site.kernel.changes.services import delete_texts
+from minara_site.kernel.changes.services import UNDONE, delete_texts
 from minara_site.kernel.core.vocabulary import AGENT_ACTOR
 from minara_site.kernel.guard.held_at import HeldAtKind
 from minara_site.kernel.guard.masking import mask
@@ -77,25 +78,31 @@ class LearningChanges(Changes):
 
     name, model = LEARNING_KIND, Learning
     columns = ("deleted_at", "deleted_by", "edited_by", "text_version", "updated_at")
-    beside, texts, differs = ("updated_at",), ("guidance",), UnchangedReason.MOVED_SINCE
+    id_column, beside, texts, differs = "uid", ("updated_at",), ("guidance",), UnchangedReason.MOVED_SINCE
     undone = ngettext_lazy("Undone for %(number)s learning.", "Undone for %(number)s learnings.", "count")
 
     def gone(self, state: State, *, actor: str, now: datetime) -> State:
         return {**state, "deleted_at": now, "deleted_by": actor, "updated_at": now}
 
     def sign(self, state: State, target: State, *, actor: str) -> State:
-        """Name who undoes the edit of an agent: no key changes the row again."""
-        is_agents = state["text_version"] != target["text_version"] and state["edited_by"].startswith(AGENT_ACTOR)
-        return {**target, "edited_by": actor} if is_agents else target
+        """Name who undoes what an agent edited or deleted: no key changes the row again."""
+        is_edited = state["text_version"] != target["text_version"]
+        by = state["edited_by"] if is_edited else state["deleted_by"]
+        return {**target, "edited_by": actor} if by.startswith(AGENT_ACTOR) else target
 
-    def may_restore(self, steps: Sequence[Step], *, actor: str) -> dict[str, UnchangedReason]:
-        """Return why deleted rows stay: a person deleted them, and another who is no operator would restore them."""
-        coming = [step for step in steps if not step.after["deleted_at"]]
+    def may_restore(self, steps: Sequence[Step], *, actor: str, now: datetime) -> dict[str, UnchangedReason]:
+        """Return why deleted rows stay: their purge is due, or another person deleted them, and no operator asks."""
+        coming = [step for step in steps if step.before["deleted_at"] and not step.after["deleted_at"]]
+        expired = [step.key for step in coming if step.before["deleted_at"] <= now - retention()]
         others = [step.key for step in coming if not is_restorable(step.row.deleted_by, actor=actor)]
-        return dict.fromkeys(others, UnchangedReason.DECIDED) if others and not is_operator(actor) else {}
+        others = [] if others and is_operator(actor) else others
+        return dict.fromkeys(others, UnchangedReason.DECIDED) | dict.fromkeys(expired, UnchangedReason.GONE)
 
     def restore(self, steps: Sequence[Step], *, made: ChangeSet) -> None:
+        """Store rows. Raises Conflict for an undo, while learning is switched off, of what is not deleted by it."""
         rows = [step.row for step in steps]
+        if made.act == UNDONE and not all(row.deleted_at for row in rows):
+            require_learning_on()
         for row in rows:
             row.version += 1
         save_moved(rows, actor=made.actor, now=made.at)

@@ -16,6 +16,7 @@ from learning_app.vocabulary import LifecycleKind, QuarantinedBy
 from minara_site.kernel.changes.core import State, Step
 from minara_site.kernel.changes.kinds import Changes
 from minara_site.kernel.changes.models import ROLLBACK, ChangeSet
+from minara_site.kernel.db import update_rows
 from minara_site.kernel.guard.held_at import HeldAtKind
 from minara_site.kernel.guard.kinds import REPLACED
 from minara_site.kernel.guard.masking import mask
@@ -128,7 +129,7 @@ class MethodologyChanges(Changes):
 
     name, model = METHODOLOGY_KIND, Methodology
     columns = ("quarantine", "quarantined_by", "moved_at", "reviewed_at", "updated_at")
-    beside, whatever_since = ("reviewed_at", "updated_at"), True
+    id_column, beside, whatever_since = "uid", ("reviewed_at", "updated_at"), True
     undone = ngettext_lazy("Undone for %(number)s methodology.", "Undone for %(number)s methodologies.", "count")
 
     def gone(self, state: State, *, actor: str, now: datetime) -> State:
@@ -137,7 +138,7 @@ class MethodologyChanges(Changes):
         by = QuarantinedBy.OPERATOR.value
         return {**state, "quarantine": 1, "quarantined_by": by, "moved_at": now, "updated_at": now}
 
-    def may_restore(self, steps: Sequence[Step], *, actor: str) -> dict[str, UnchangedReason]:
+    def may_restore(self, steps: Sequence[Step], *, actor: str, now: datetime) -> dict[str, UnchangedReason]:
         released = [step.row for step in steps if step.before["quarantine"] > step.after["quarantine"]]
         return {str(pk): why for pk, why in find_kept_back(released, is_undo=True).items()}
 
@@ -147,5 +148,7 @@ class MethodologyChanges(Changes):
         if made.run and made.run.startswith(ROLLBACK):
             details["rollback"] = int(made.run.removeprefix(ROLLBACK))
         kinds = LifecycleKind.RELEASED, LifecycleKind.QUARANTINED
-        moves = [Move(step.row, kinds[step.after["quarantine"]], step.after, details) for step in steps]
+        moved = [step for step in steps if step.before["moved_at"] != step.after["moved_at"]]
+        moves = [Move(step.row, kinds[step.after["quarantine"]], step.after, details) for step in moved]
         apply_moves(moves, actor=made.actor, now=made.at)
+        update_rows(Methodology, ("reviewed_at",), [step.row for step in steps])

@@ -89,14 +89,15 @@ class PreferenceChanges(Changes):
         decision = {"decided_by": actor, "decided_at": now, "updated_at": now}
         return {**state, "state": PreferenceState.REJECTED.value, **decision}
 
-    def may_restore(self, steps: Sequence[Step], *, actor: str) -> dict[str, UnchangedReason]:
-        """Return why rows stay: limits, and what the guard refuses."""
+    def may_restore(self, steps: Sequence[Step], *, actor: str, now: datetime) -> dict[str, UnchangedReason]:
+        """Return why rows stay: limits, what the guard refuses, and words that it holds now."""
         about_force = [step for step in steps if ACTIVE in (step.before["state"], step.after["state"])]
         coming = [step for step in about_force if step.after["state"] == ACTIVE]
         texts = self.load_texts(coming)
         said = {step.row.pk: texts.get(step.key, {}).get("statement", step.row.statement) for step in coming}
         verdicts = judge_stored(PREFERENCE_KIND, said)
         held = [step.key for step in coming if step.row.held_at or verdicts[step.row.pk].is_held]
+        held += [step.key for step in steps if step.row.held_at and is_edited(step)]
         limits = [step.key for step in about_force if step.row.is_hard]
         return dict.fromkeys(held, UnchangedReason.HELD) | dict.fromkeys(limits, UnchangedReason.TYPED)
 
@@ -106,16 +107,24 @@ class PreferenceChanges(Changes):
 
     def restore(self, steps: Sequence[Step], *, made: ChangeSet) -> None:
         """Store rows, each with the reason of the act that decides on it again."""
-        acts = ChangeSet.objects.filter(at__in=[step.after["decided_at"] for step in steps])
+        decided = [step.after for step in steps]
+        acts = ChangeSet.objects.filter(
+            actor__in=[each["decided_by"] for each in decided], at__in=[each["decided_at"] for each in decided]
+        )
         reasons = {(by, at): reason for by, at, reason in acts.values_list("actor", "at", "reason")}
         for step in steps:
             row = step.row
             row.reason, row.version = reasons.get((row.decided_by, row.decided_at), ""), row.version + 1
-            if step.before["text_version"] != step.after["text_version"]:
+            if is_edited(step):
                 row.rules_version = ""  # readers judge it by today's rules
         update_rows(Preference, DECIDED, [step.row for step in steps])
         announce_each(ENDED, [step.row.pk for step in steps if step.before["state"] == ACTIVE], now=made.at)
         announce_each(ACTIVATED, [step.row.pk for step in steps if step.after["state"] == ACTIVE], now=made.at)
+
+
+def is_edited(step: Step) -> bool:
+    """Say whether a row gets other words."""
+    return bool(step.before["text_version"] != step.after["text_version"])
 
 
 def active_of(rows: Mapping[int, Any], holds: Mapping[int, Hold]) -> list[int]:

@@ -147,7 +147,7 @@ def is_about(entry: AuditEntry, row: Preference) -> bool:
     if "rollback" in details:
         return row.pk in details.get("preferences", ())
     holds = (hold["object"] for hold in details.get("holds", ()))
-    return row.pk in [details.get("id"), *map(int, details.get("ids", ())), *holds]
+    return row.pk in [details.get("id"), *details.get("ids", ()), *holds]
 
 
 def accepted(rows: Iterable[Preference]) -> list[Preference]:

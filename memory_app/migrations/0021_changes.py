@@ -107,8 +107,9 @@ def store_sets(apps: Any, past: Iterable[Past]) -> None:
 def store_words(apps: Any, kind: str, row: Any, words: tuple[dict[str, str], dict[str, str]], by: str, at: datetime) -> None:
     """Store the first two versions of what a row says."""
     revisions = apps.get_model("kernel", "Revision").objects
-    revisions.create(kind=kind, key=str(row.pk), number=1, texts=words[0], actor=row.actor, at=row.created_at)
-    revisions.create(kind=kind, key=str(row.pk), number=2, texts=words[1], actor=by, at=at)
+    of_row = {"kind": kind, "key": str(row.pk), "owner_id": row.owner_id}
+    revisions.create(**of_row, number=1, texts=words[0], actor=row.actor, at=row.created_at)
+    revisions.create(**of_row, number=2, texts=words[1], actor=by, at=at)
 
 
 def find_decisions_on_preferences(apps: Any) -> Iterator[Past]:

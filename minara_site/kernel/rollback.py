@@ -14,7 +14,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _, gettext_lazy
 
 from minara_site.kernel.audit_log.models import AuditEntry
-from minara_site.kernel.changes.core import Plan, Step
+from minara_site.kernel.changes.core import Plan, State, Step
 from minara_site.kernel.changes.kinds import Changes, changes_of
 from minara_site.kernel.changes.models import Change
 from minara_site.kernel.core.diff import Segment
@@ -192,13 +192,12 @@ class TableRollback(RollbackKind):
 class ChangesRollback(RollbackKind):
     """A kind whose changes are recorded: `kernel/changes` plans and moves its rows, with those of the others like it.
 
-    `page` is the URL name of a row's page, `id_column` the column that names it there and in records. `category` is the
-    column that is shown with a row. The first of `effects` is about rows that the writer made.
+    `page` is the URL name of a row's page, `category` the column that is shown with it. The first of `effects` is about
+    rows that the writer made.
     """
 
     page: ClassVar[str]
     category: ClassVar[str] = ""
-    id_column: ClassVar[str] = "pk"
 
     @property
     def facet(self) -> Changes:
@@ -207,23 +206,24 @@ class ChangesRollback(RollbackKind):
     def made_by(self, entries: Entries) -> set[str]:
         """Return the keys of the rows that these entries made."""
         made = [entry.details["id"] for entry in entries if self.writes[entry.tool_call] == self.effects[0].name]
-        of_ids = [self.facet.model.objects.filter(**{f"{self.id_column}__in": ids}) for ids in slices(made)]
+        of_ids = [self.facet.model.objects.filter(**{f"{self.facet.id_column}__in": ids}) for ids in slices(made)]
         return {str(pk) for rows in of_ids for pk in rows.values_list("pk", flat=True)}
 
-    def effect_of(self, step: Step) -> str:
-        """Return the effect that a step stands for."""
-        return self.effects[0].name
+    @abstractmethod
+    def effect_of(self, state: State, target: State) -> str:
+        """Return the effect of a roll-back that leads a row from one state to another."""
 
-    def part_of(self, plan: Plan) -> KindPlan:
+    def part_of(self, plan: Plan, *, is_undo: bool = False) -> KindPlan:
         """Return what of a plan is about this kind, in the shape of the others."""
         steps: dict[str, list[Step]] = {effect.name: [] for effect in self.effects}
         for step in plan.steps:
             if step.kind == self.name:
-                steps[self.effect_of(step)].append(step)
+                states = (step.after, step.before) if is_undo else (step.before, step.after)
+                steps[self.effect_of(*states)].append(step)
         unchanged = [
             UnchangedRow(
                 UnchangedReason(stay.reason),
-                getattr(stay.row, self.id_column, stay.key),
+                getattr(stay.row, self.facet.id_column, stay.key),
                 getattr(stay.row, "owner_id", None),
                 stay.since.actor if stay.since else "",
             )
@@ -236,13 +236,15 @@ class ChangesRollback(RollbackKind):
         """Return what the audit entries say: the rows are moved already."""
         ids: dict[Any, list[Any]] = {}
         for step in (step for each in plan.steps.values() for step in each):
-            ids.setdefault(step.owner_id, []).append(getattr(step.row, self.id_column))
+            ids.setdefault(step.owner_id, []).append(getattr(step.row, self.facet.id_column))
         return {owner_id: {self.audit_key: own, "count": len(own)} for owner_id, own in ids.items()}
 
     def show_steps(self, steps: Sequence[Any], plan: KindPlan, *, reader: Any) -> Sequence[PlanRow]:
         rows = [masked_for(reader, step.row) for step in steps]
         return [
-            PlanRow(str(row), row.owner_id, self.url(getattr(row, self.id_column)), getattr(row, self.category, ""))
+            PlanRow(
+                str(row), row.owner_id, self.url(getattr(row, self.facet.id_column)), getattr(row, self.category, "")
+            )
             for row in rows
         ]
 
@@ -255,7 +257,7 @@ class ChangesRollback(RollbackKind):
     def list_changed(self, record: RollbackRecord, *, limit: int) -> Sequence[Any]:
         changes = Change.objects.filter(set=record.change_set, kind=self.name).order_by("pk")
         rows = self.facet.load(changes.values_list("key", flat=True)[:limit]).values()
-        return [getattr(row, self.id_column) for row in rows]
+        return [getattr(row, self.facet.id_column) for row in rows]
 
 
 def rollback_kinds() -> tuple[TableRollback | ChangesRollback, ...]:

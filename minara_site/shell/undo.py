@@ -24,7 +24,7 @@ from minara_site.kernel.changes.selectors import list_changes, plan_undo
 from minara_site.kernel.changes.services import APPLY, AT_ONCE, UNDONE, apply_plan, stop
 from minara_site.kernel.errors import Conflict, NotFound
 from minara_site.kernel.guard.kinds import Label, stored_kinds
-from minara_site.kernel.jobs.models import JobRun
+from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.kernel.jobs.services import OVER, cancel_run
 from minara_site.kernel.ownership import EVERYONE, Owner
 from minara_site.kernel.unchanged import UnchangedReason
@@ -82,8 +82,8 @@ def undo_set(set_id: int, *, principal: Principal, now: datetime, sha256: str = 
     """
     with transaction.atomic():
         found, owner = get_set(set_id, principal=principal)
-        if found.state == SetState.RUNNING:
-            raise Conflict(_("This is still being carried out. Wait until it ends, or stop it."), code="running")
+        if SetState.RUNNING in {found.state, *found.undone_by.values_list("state", flat=True)}:
+            raise still_running()
         plan = plan_undo([set_id], actor=principal.actor, now=now, owner=owner, lock=True)
         if sha256 not in {"", plan.sha256}:
             raise Conflict(_("This changed since you opened it. Here is what an undo would do now."), code="stale")
@@ -101,20 +101,19 @@ def reasons_of(stays: Sequence[Stay]) -> str:
     )
 
 
+def still_running() -> Conflict:
+    """Return the refusal of what waits for a job."""
+    return Conflict(_("This is still being carried out. Wait until it ends."), code="running")
+
+
 @page(Act.UNDO, methods=("GET", "POST"))
 def undo(request: PageRequest, change_set_id: int) -> HttpResponse:
     """Show what undoing an act would do, and do it; a large one is shown with its progress, and can be stopped."""
     principal, now, status = request.principal, timezone.now(), HTTPStatus.OK
     found, owner = get_set(change_set_id, principal=principal)
-    runs = JobRun.objects.filter(job=APPLY, arguments__set_id=found.pk).order_by("-pk")
-    run = runs.first() if found.state == SetState.RUNNING else None
-    if run and run.state in OVER:  # cancelled before a worker began
-        stop(found)
-        return see_other("undo", found.pk)
+    if "stop" in request.POST or (found.state == SetState.RUNNING and request.method == "GET"):
+        return show_running(request, found)
     if request.method == "POST":
-        if "stop" in request.POST and run:
-            cancel_run(run.pk, now=now)
-            return see_other("undo", found.pk)
         try:
             made, plan = undo_set(found.pk, principal=principal, now=now, sha256=request.POST.get("plan", ""))
         except Conflict as conflict:
@@ -133,7 +132,6 @@ def undo(request: PageRequest, change_set_id: int) -> HttpResponse:
     context = {
         "title": _("Undo: %(act)s") % {"act": acts[found.act].label if found.act in acts else found.act},
         "found": found,
-        "run": run,
         "is_stale": status == HTTPStatus.CONFLICT,
         "plan": plan,
         "counts": counts_of(step.kind for step in plan.steps),
@@ -142,6 +140,22 @@ def undo(request: PageRequest, change_set_id: int) -> HttpResponse:
         "follows": counts_of(kind for kind, _key in plan.follows),
     }
     return render_page(request, "shell/undo.html", context, fragment="shell/_undo.html", status=status)
+
+
+def show_running(request: PageRequest, found: ChangeSet) -> HttpResponse:
+    """Show how far a set is to who asked for it, and to operators; they stop it. Raises Conflict for others."""
+    if not (request.principal.is_operator or found.actor == request.principal.actor):
+        raise still_running()
+    run = JobRun.objects.filter(job=APPLY, arguments__set_id=found.pk).order_by("-pk").first()
+    is_to_stop = "stop" in request.POST
+    if is_to_stop and run and run.state not in OVER:
+        cancel_run(run.pk, now=timezone.now())
+    elif is_to_stop or run is None or run.state == RunState.CANCELLED:  # before a worker began
+        stop(found.pk)
+    else:
+        context = {"title": _("Undo"), "found": found, "run": run, "has_failed": run.state == RunState.FAILED}
+        return render_page(request, "shell/undo.html", context, fragment="shell/_undo.html")
+    return see_other("undo", found.pk if found.changes.exists() else found.undoes_id)
 
 
 def counts_of(kinds: Iterable[str]) -> list[tuple[Label, int]]:

@@ -13,6 +13,7 @@ from learning_app.methodologies.services.decide import quarantine
 from learning_app.preferences.services.decide import reject
 from minara_site.access.policy import POLICY, Act, Role
 from minara_site.access.principal import Principal
+from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.audit_log.table import load_acts
 from minara_site.kernel.changes import services
 from minara_site.kernel.changes.kinds import changes_of
@@ -100,6 +101,8 @@ def test_an_act_is_undone_and_done_again_and_stands_in_the_history(ana: Any, olg
     facet = changes_of()[kind]
     past = [(facet.state_of(old), facet.state_of(new), by.act) for old, new, by in list_history(kind, row)]
     assert past == [(before, after, "undone"), (after, before, "undone"), (before, after, changed.act)]
+    told = AuditEntry.objects.filter(details__change_set__isnull=False).values_list("details", flat=True)
+    assert {name for details in told for name in details["ids"]} == {getattr(row, facet.id_column)}
     assert not any(isinstance(value, str) and value == "no" for each in Change.objects.all() for value in each.after)
 
 
@@ -135,6 +138,30 @@ def test_what_a_writer_made_goes_comes_back_and_goes_again(ana: Any, olga: Any, 
     services.apply_plan(back, act="rolled_back", actor=f"user:{olga.pk}", undoes=rolled, in_one=True)
     assert state(kind, row) == before
     assert plan_undo([], made, actor=f"user:{olga.pk}", now=LATER).sha256 == first.sha256
+
+
+def test_who_stays_as_decided_is_told_by_what_happened_since_and_by_nothing_earlier(ana: Any, olga: Any) -> None:
+    row = make_learning(ana)
+    set_deleted(principal=Principal(ana, ana.role), owner=ana, uids=[row.uid], is_deleted=True, now=NOON)
+    undo_last("learning", row, by=ana)
+    delete(row, olga)
+    changed = last_set("learning", row)
+    row.delete()
+    [stay] = plan_undo([changed.pk], actor=f"user:{olga.pk}", now=LATER).stays
+    assert (stay.reason, stay.since) == ("gone", None)
+
+
+def test_an_erasure_takes_words_reasons_and_states(ana: Any) -> None:
+    for kind, facet in changes_of().items():
+        if facet.texts:
+            services.keep_texts(kind, SAMPLES[kind].make(ana), {facet.texts[0]: "before"}, actor="key:a", now=NOON)
+    row = make_preference(ana)
+    reject(preference_id=row.pk, owner=ana, actor=f"user:{ana.pk}", reason="private", now=EXACT)
+    services.erase_owner(ana.pk)
+    ana.delete()
+    assert not Revision.objects.exists()
+    assert not Change.objects.exists()
+    assert [each.reason for each in ChangeSet.objects.all()] == [""]
 
 
 def test_a_purge_takes_the_words_and_leaves_the_states(ana: Any) -> None:

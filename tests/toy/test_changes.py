@@ -60,7 +60,7 @@ def test_an_act_is_undone_and_its_undo_is_undone_to_the_microsecond(page, ana):
     acts = list(ChangeSet.objects.order_by("pk").values_list("act", "undoes"))
     assert acts == [("notes_archived", None), ("undone", changed.pk), ("undone", changed.pk + 1)]
     entry = AuditEntry.objects.get(tool_call="notes_unarchived")
-    keys = [str(note.pk) for note in notes]
+    keys = [note.pk for note in notes]
     assert entry.details == {"change_set": changed.pk + 1, "undoes": changed.pk, "count": 2, "ids": keys}
 
 
@@ -197,7 +197,7 @@ class TestManyRows:
         return sum(at is None for at in archived().values())
 
     def test_a_worker_that_dies_between_two_slices_leaves_what_is_done_and_another_goes_on(self, running, page, many):
-        services.apply_next(running)
+        services.apply_next(running.pk)
         assert self.count() == 500
         assert plan_undo([many.pk], actor="", now=LATER).steps == plan_undo([many.pk], actor="", now=NOON).steps
         assert len(plan_undo([running.pk], actor="", now=LATER).steps) == 500, "others see what is done"
@@ -212,7 +212,7 @@ class TestManyRows:
     def test_a_row_that_changes_meanwhile_stays_and_is_counted(self, running, ana, olga):
         from tests.toy.models import Note
 
-        services.apply_next(running)
+        services.apply_next(running.pk)
         archive_again(last := Note.objects.latest("pk"), olga)
         assert services.apply_set(running.pk, now=LATER) == {"moved": 699, "changed": 1}
         last.refresh_from_db()
@@ -222,7 +222,7 @@ class TestManyRows:
     def test_stopped_it_leaves_what_is_done_which_can_be_undone(self, running, page, ana):
         run = JobRun.objects.get(job=services.APPLY)
         assert page.post(undo_page(running)).status_code == 409, "it is still being carried out"
-        services.apply_next(running)
+        services.apply_next(running.pk)
         JobRun.objects.filter(pk=run.pk).update(
             state=RunState.RUNNING, attempts=1, worker="w", cancel_requested_at=NOON
         )
@@ -233,11 +233,40 @@ class TestManyRows:
         page.post(undo_page(running))
         assert self.count() == 0
 
-    def test_one_that_is_stopped_before_a_worker_begins_changed_nothing(self, running, page):
+    def test_one_that_is_stopped_before_a_worker_begins_changed_nothing(self, running, page, many):
         page.post(undo_page(running), {"stop": "1"})
-        page.get(undo_page(running), follow=True)
+        shown = page.get(undo_page(running), follow=True)
+        assert shown.redirect_chain == [(undo_page(many), 303)]
+        assert "Note: 1,200" in words_of(shown)
         running.refresh_from_db()
         assert (running.state, running.changes.count(), self.count()) == (SetState.STOPPED, 0, 0)
+
+    def test_stopping_what_has_ended_changes_nothing(self, running, page, many):
+        assert page.post(undo_page(many), {"plan": plan_undo([many.pk], actor="", now=LATER).sha256}).status_code == 409
+        services.apply_set(running.pk, now=LATER)
+        assert page.post(undo_page(running), {"stop": "1"}).status_code == 303
+        running.refresh_from_db()
+        assert (running.state, running.changes.count(), self.count()) == (SetState.DONE, 1_200, 1_200)
+
+    def test_who_asked_for_it_and_operators_see_and_stop_it(self, operator_page, page, ana, ben):
+        changed = archive(ana, *make(ana, "hers"), *make(ben, *(f"note {number}" for number in range(600))))
+        plan = plan_undo([changed.pk], actor="", now=LATER).sha256
+        assert operator_page.post(undo_page(changed), {"plan": plan}).status_code == 303
+        made = ChangeSet.objects.get(undoes=changed)
+        for answer in (page.get(undo_page(made)), page.post(undo_page(made), {"stop": "1"})):
+            assert "601" not in text_of(answer, 409)
+        JobRun.objects.filter(job=services.APPLY).update(state=RunState.FAILED)
+        assert "An operator can try it again." in words_of(operator_page.get(undo_page(made)))
+        assert operator_page.post(undo_page(made), {"stop": "1"}).status_code == 303
+        made.refresh_from_db()
+        assert made.state == SetState.STOPPED
+
+    def test_what_an_erased_owner_had_is_left_out(self, running, ana):
+        services.apply_next(running.pk)
+        services.erase_owner(ana.pk)
+        ana.delete()
+        assert services.apply_set(running.pk, now=LATER) == {"moved": 0, "changed": 0}
+        assert (ChangeSet.objects.get(pk=running.pk).state, Change.objects.count()) == (SetState.DONE, 0)
 
     def test_its_page_asks_few_queries_and_shows_the_first_rows(self, many, page):
         with CaptureQueriesContext(connection) as asked:

@@ -16,7 +16,7 @@ from memory_app.writes.models import WriteRollback
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.changes.core import Plan
-from minara_site.kernel.changes.models import ChangeSet
+from minara_site.kernel.changes.models import Change, ChangeSet
 from minara_site.kernel.changes.selectors import plan_undo
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.ownership import EVERYONE, lock_owners
@@ -101,11 +101,13 @@ def preview_roll_back(
     entries = list(newest.only("at", "actor", "owner_id", "tool_call", "details")[: MAX_ROWS + 1])
     if len(entries) > MAX_ROWS:
         raise too_many_rows()
+    sets = sets_of(writer, since)
     if lock:
-        lock_owners(entry.owner_id for entry in entries)
+        changed = Change.objects.filter(set__in=sets).values_list("owner", flat=True).distinct()
+        lock_owners([*changed, *(entry.owner_id for entry in entries)])
     own = {kind: [entry for entry in entries if entry.tool_call in kind.writes] for kind in rollback_kinds()}
     changes = plan_undo(
-        sets_of(writer, since),
+        sets,
         {kind.name: kind.made_by(made) for kind, made in own.items() if isinstance(kind, ChangesRollback)},
         actor=actor,
         now=now,
@@ -138,7 +140,9 @@ def preview_undo(
     sets = [record.change_set_id] if record.change_set_id else []
     changes = plan_undo(sets, actor=actor or record.actor, now=now or record.at, lock=lock)
     parts = {
-        kind: kind.part_of(changes) if isinstance(kind, ChangesRollback) else kind.plan_undo(record, lock=lock)
+        kind: kind.part_of(changes, is_undo=True)
+        if isinstance(kind, ChangesRollback)
+        else kind.plan_undo(record, lock=lock)
         for kind in rollback_kinds()
     }
     return plan_of(parts, ("undo", str(record.pk)), changes)

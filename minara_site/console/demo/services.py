@@ -19,6 +19,7 @@ from minara_site.access.users import grant_role
 from minara_site.console.models import DemoObject
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.audit_log.services import record_audit
+from minara_site.kernel.changes.services import erase_owner
 from minara_site.kernel.demo import DemoLoad, RemovedRows
 from minara_site.kernel.guard.kinds import stored_kinds
 from minara_site.kernel.registry import load as load_list
@@ -123,6 +124,8 @@ def remove_rows(*, now: datetime, actor: str, apply: bool) -> Removal | None:
     for part in parts if apply else ():
         part.delete_elsewhere(load, [user.pk for user in gone])
     marked(AccessEntry).delete()
+    for user in gone:
+        erase_owner(user.pk)
     User.objects.filter(pk__in=[user.pk for user in gone]).delete()
     DemoObject.objects.all().delete()
     still_there = stored_kinds()["memory"].model.objects.filter(pk__in=memories).count()

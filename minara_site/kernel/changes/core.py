@@ -14,7 +14,10 @@ TEXT_VERSION = "text_version"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A row of a plan: it reads `before` and goes to `after`; a state without columns is no row."""
+    """A row of a plan: it reads `before`, of which `beside` does not count, and goes to `after`.
+
+    A state without columns is no row.
+    """
 
     kind: str
     key: str
@@ -22,6 +25,12 @@ class Step:
     owner_id: int | None
     before: State
     after: State
+    beside: Collection[str] = ()
+
+    @property
+    def about(self) -> tuple[str, str, State]:
+        """Return which row it is, and what it reads."""
+        return self.kind, self.key, {name: self.before[name] for name in self.before if name not in self.beside}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +61,8 @@ class Plan:
     @cached_property
     def sha256(self) -> str:
         """Return the hash that stands for this plan, whoever carries it out and when, as 64 hex digits."""
-        steps = [(step.kind, step.key, step.before) for step in self.steps]
         stays = [(stay.kind, stay.key, stay.reason) for stay in self.stays]
-        return hashlib.sha256(repr([steps, stays, self.follows]).encode()).hexdigest()
+        return hashlib.sha256(repr([[step.about for step in self.steps], stays, self.follows]).encode()).hexdigest()
 
 
 def is_same_state(state: State, other: State, *, beside: Collection[str]) -> bool:

@@ -23,7 +23,7 @@ class Changes:
     way. A new column is added at the end, because stored changes keep their order. `texts` are the columns of its
     words; then `text_version` is among the columns. `differs` is why a row stays that reads otherwise. What was made is
     undone while it reads as it was made, or `whatever_since`. `undone` says of how many rows, as `number`, something
-    was undone.
+    was undone; `id_column` is what pages and the audit log call a row.
     """
 
     name: ClassVar[str]
@@ -34,6 +34,7 @@ class Changes:
     differs: ClassVar[UnchangedReason] = UnchangedReason.CHANGED_SINCE
     whatever_since: ClassVar[bool] = False
     undone: ClassVar[Any]
+    id_column: ClassVar[str] = "pk"
 
     def gone(self, state: State, *, actor: str, now: datetime) -> State:
         """Return what a row becomes whose creation is undone; without columns it is no row."""
@@ -43,7 +44,7 @@ class Changes:
         """Return where an undo by this actor leads a row, with their name where the row keeps whose state it is."""
         return target
 
-    def may_restore(self, steps: Sequence[Step], *, actor: str) -> dict[str, UnchangedReason]:
+    def may_restore(self, steps: Sequence[Step], *, actor: str, now: datetime) -> dict[str, UnchangedReason]:
         """Return by key why rows stay that would move; few queries, whatever their number."""
         return {}
 

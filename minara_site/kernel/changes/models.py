@@ -87,6 +87,7 @@ class Revision(models.Model):
 
     kind = models.CharField(max_length=32)
     key = models.CharField(max_length=120)
+    owner = owner_key(null=True)
     number = models.PositiveIntegerField()
     texts = models.JSONField()
     actor = models.CharField(max_length=80)

@@ -71,15 +71,17 @@ def plan_rows(
         left = pairs[0][1] if pairs else was_made
         if target != state:
             target = kind.sign(state, target, actor=actor)
-            steps.append(Step(kind.name, key, row, (row or changes[0]).owner_id, state, target))
+            steps.append(Step(kind.name, key, row, (row or changes[0]).owner_id, state, target, kind.beside))
         elif not state:
             reasons[key] = UnchangedReason.GONE
         elif state.get(TEXT_VERSION) != left.get(TEXT_VERSION):
             reasons[key] = UnchangedReason.EDITED_SINCE
         elif not (is_made and kind.whatever_since):
             reasons[key] = kind.differs
-    reasons |= kind.may_restore(steps, actor=actor)
-    since = {change.key: change.set for change in list_changes(kind, reasons) if change not in past.get(change.key, ())}
+    newest = {key: changes[0].pk for key, changes in past.items()}
+    later = [change for change in list_changes(kind, reasons) if change.pk > newest.get(change.key, 0)]
+    since = {change.key: change.set for change in later}
+    reasons |= kind.may_restore(steps, actor=actor, now=now)
     stays = [Stay(kind.name, key, rows.get(key), reason, since.get(key)) for key, reason in reasons.items()]
     return [step for step in steps if step.key not in reasons], stays
 

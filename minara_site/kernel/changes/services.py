@@ -73,7 +73,7 @@ def keep_texts(kind: str, row: Any, earlier: dict[str, Any], *, actor: str, now:
     if number == 1:
         versions.append((number, earlier, row.actor, row.created_at))
     Revision.objects.bulk_create(
-        Revision(kind=kind, key=str(row.pk), number=number, texts=texts, actor=by, at=at)
+        Revision(kind=kind, key=str(row.pk), owner_id=row.owner_id, number=number, texts=texts, actor=by, at=at)
         for number, texts, by, at in versions
     )
 
@@ -81,6 +81,11 @@ def keep_texts(kind: str, row: Any, earlier: dict[str, Any], *, actor: str, now:
 def delete_texts(kind: str, keys: Collection[str]) -> None:
     """Delete the earlier words of rows that are purged, in that transaction; changes keep their states."""
     Revision.objects.filter(kind=kind, key__in=keys).delete()
+
+
+def erase_owner(owner_id: int) -> None:
+    """Delete the reasons of what an owner did and suffered, before their rows go and take changes and words along."""
+    ChangeSet.objects.filter(changes__owner=owner_id).update(reason="")
 
 
 def apply_plan(plan: Plan, *, in_one: bool = False, **about: Any) -> ChangeSet:
@@ -104,44 +109,60 @@ def apply_set(set_id: int, *, now: datetime, claim: Claim | None = None) -> dict
 
     It waits between two as long as the last one took, so that others can write. Stopped, it leaves what is done.
     """
-    made, done = ChangeSet.objects.select_related("undoes").get(pk=set_id), 0
-    total = made.changes.count()
+    changes, done = Change.objects.filter(set=set_id), 0
+    total = changes.count()
+    moved: int | None = 0
     try:
-        while made.state == SetState.RUNNING:
+        while moved is not None:
             report_progress(claim, done, total)
             begun = monotonic()
             with transaction.atomic():
-                done += apply_next(made)
+                moved = apply_next(set_id)
+            done += moved or 0
             sleep(monotonic() - begun)
     except Cancelled:
-        stop(made)
+        stop(set_id)
         raise
-    return {"moved": done, "changed": total - made.changes.count()}
+    return {"moved": done, "changed": total - changes.count()}
 
 
-def stop(made: ChangeSet) -> None:
-    """End a running set: what is done stays, and can be undone."""
-    made.changes.filter(pk__gt=made.position).delete()
-    ChangeSet.objects.filter(pk=made.pk).update(state=SetState.STOPPED)
+def lock_running(set_id: int) -> ChangeSet | None:
+    """Lock a set that is still running, until the transaction ends; None for another."""
+    sets = ChangeSet.objects.select_related("undoes").select_for_update(of=("self",))
+    found: ChangeSet | None = sets.filter(pk=set_id, state=SetState.RUNNING).first()
+    return found
 
 
-def apply_next(made: ChangeSet) -> int:
+def stop(set_id: int) -> None:
+    """End a set that is still running: what is done stays, and can be undone."""
+    with transaction.atomic():
+        if made := lock_running(set_id):
+            made.changes.filter(pk__gt=made.position).delete()
+            made.state = SetState.STOPPED
+            made.save()
+
+
+def apply_next(set_id: int) -> int | None:
     """Move the next rows of a running set that read as planned and return how many; the changes of others are deleted.
 
-    After the last rows the set is done. Needs a transaction.
+    After the last rows the set is done: None. Needs a transaction.
     """
-    left = made.changes.filter(pk__gt=made.position).order_by("pk")
+    if (made := lock_running(set_id)) is None:
+        return None
+    left = list(made.changes.filter(pk__gt=made.position).order_by("pk")[:AT_ONCE])
+    if not left:
+        made.state = SetState.DONE
+        made.save()
+        return None
     kind = changes_of()[left[0].kind]
-    changes = list(left.filter(kind=kind.name)[: WITH_TEXTS if kind.texts else AT_ONCE])
+    changes = [change for change in left if change.kind == kind.name][: WITH_TEXTS if kind.texts else AT_ONCE]
     lock_owners(change.owner_id for change in changes)
     planned = {change.key: [change] for change in changes}
     moves, stays = plan_rows(kind, planned, actor=made.actor, now=made.at, lock=True, forwards=True)
     move(kind.name, moves, made=made)
     made.changes.filter(kind=kind.name, key__in=[stay.key for stay in stays]).delete()
     made.position = changes[-1].pk
-    if not left.filter(pk__gt=made.position).exists():
-        made.state = SetState.DONE
-    made.save(update_fields=["position", "state"])
+    made.save()
     return len(moves)
 
 
@@ -159,7 +180,7 @@ def move(kind: str, steps: Sequence[Step], *, made: ChangeSet) -> None:
         return
     act = load_acts().get(made.undoes.act)
     for owner_id in dict.fromkeys(step.owner_id for step in steps):
-        ids = [step.key for step in steps if step.owner_id == owner_id]
+        ids = [getattr(step.row, facet.id_column) for step in steps if step.owner_id == owner_id]
         record_audit(
             now=made.at,
             actor=made.actor,

@@ -56,6 +56,7 @@ class Migration(migrations.Migration):
                 ('texts', models.JSONField()),
                 ('actor', models.CharField(max_length=80)),
                 ('at', models.DateTimeField()),
+                ('owner', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
             options={
                 'db_table': 'revisions',

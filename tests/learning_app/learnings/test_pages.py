@@ -125,7 +125,10 @@ def test_switched_off_the_pages_say_so_and_deleting_still_works(page, three, set
     for path in ("/learnings/", f"/learnings/{three[0].uid}/", "/learnings/try/?message=hedge"):
         assert "MINARA_LEARNING_ENABLED is false" in text_of(page.get(path))
     assert page.post(f"/learnings/{three[0].uid}/edit/", {"guidance": "x", "version": 1}).status_code == 409
-    assert page.post(f"/learnings/{three[0].uid}/delete/").status_code == 303
+    deleted = page.post(f"/learnings/{three[0].uid}/delete/", follow=True)
+    assert "MINARA_LEARNING_ENABLED is false" in text_of(page.post(undo_of(deleted)), 409)
+    three[0].refresh_from_db()
+    assert three[0].deleted_at is not None
 
 
 def test_no_page_asks_once_for_each_row(operator_page, ana):

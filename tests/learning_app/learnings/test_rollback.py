@@ -13,10 +13,11 @@ from memory_app.writes.selectors.plans import preview_roll_back, preview_undo
 from memory_app.writes.services import roll_back, undo_roll_back
 from minara_site.access.policy import Role, Scope
 from minara_site.access.principal import Principal
-from minara_site.kernel.errors import Invalid
+from minara_site.kernel.changes.selectors import plan_undo
+from minara_site.kernel.errors import Invalid, Refused
 from tests.kit.clock import NOON
 from tests.kit.page import text_of
-from tests.kit.undo import undo_last
+from tests.kit.undo import last_set, undo_last
 from tests.memory_app.writes.factories import person
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
@@ -106,10 +107,26 @@ def test_an_edit_that_was_undone_hides_no_writer_and_what_changed_since_is_named
     assert (stay.reason, stay.since.actor) == ("edited_since", f"user:{ana.pk}")
 
 
+def test_what_waits_for_its_purge_comes_back_by_no_undo(ana):
+    row, long_ago = store(ana, "scan the curve pools", BAD), NOON - timedelta(days=400)
+    set_deleted(principal=person(ana), owner=ana, uids=[row.uid], is_deleted=True, now=long_ago)
+    row.refresh_from_db()
+    sets = [last_set("learning", row).pk]
+    plans = [plan_undo(sets, actor=f"user:{ana.pk}", now=now) for now in (long_ago, NOON)]
+    assert [[stay.reason for stay in plan.stays] for plan in plans] == [[], ["gone"]]
+
+
 def test_what_a_key_deleted_comes_back(ana, olga):
     row = store(ana, "scan the curve pools", "key:good0000")
     key = Principal(ana, Role.USER, scopes=frozenset({Scope.LEARNING_WRITE}), key_prefix="bad00000")
     set_deleted(principal=key, owner=ana, uids=[row.uid], is_deleted=True, now=NOON)
     record = take_back(olga)
     assert states() == {row.trigger: ("as written", False)}
-    assert record.counts["learning"] == 1
+    assert record.counts["learning_state"] == 1
+    with pytest.raises(Refused):
+        set_deleted(principal=key, owner=ana, uids=[row.uid], is_deleted=True, now=NOON)
+    undone = undo_roll_back(
+        principal=person(olga), rollback_id=record.pk, sha256=preview_undo(record).sha256, reason="", now=NOON
+    )
+    assert states() == {row.trigger: ("as written", True)}
+    assert undone.counts["learning_state"] == 1

@@ -16,7 +16,7 @@ from learning_app.cases.services.record import CaseDraft, record_case
 from learning_app.cases.services.state_outcome import state_outcome
 from learning_app.methodologies.block import render_block
 from learning_app.methodologies.core import METHODOLOGY_KIND
-from learning_app.methodologies.models import Methodology
+from learning_app.methodologies.models import LifecycleEvent, Methodology
 from learning_app.methodologies.services.create import MethodologyDraft, create_methodology
 from learning_app.methodologies.services.decide import quarantine
 from learning_app.methodologies.services.outcomes import NewOutcome, apply_outcomes
@@ -297,6 +297,7 @@ def test_the_review_queue_decides_on_new_ones_and_on_those_kept_back(operator_pa
     assert toasts_of(decide("refuse", "new", new, note="No"))[0].startswith("“New” does not wait any more")
     operator_page.post(undo_of(read))
     assert [state(row)[2] for row in (new, other)] == [False, False]
+    assert not LifecycleEvent.objects.filter(methodology=new).exists(), "its place never moved"
     assert decide("refuse", "new", new).status_code == 422
     assert 'name="note" maxlength="200" autocomplete="off" required' in text_of(operator_page.get("/quarantine/"))
     decide("accept", "new", other)

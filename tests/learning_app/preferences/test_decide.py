@@ -189,6 +189,15 @@ def test_an_undone_edit_is_judged_anew_by_todays_rules(ana):
         act("approve", row)
 
 
+def test_an_undone_edit_brings_no_words_back_under_a_hold(ana):
+    row = make_preference(ana)
+    act("approve", row, statement="Prefers calm.")
+    Preference.objects.update(held_at=LATER)
+    with pytest.raises(Conflict, match="the guard holds its text"):
+        undo_last("preference", row, by=ana)
+    assert state_of(row) == "active"
+
+
 class TestHardConstraints:
     """R-19 within this room: no act but the owner's own, with the typed value, sets or ends `active`."""
 
