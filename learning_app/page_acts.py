@@ -4,26 +4,31 @@ from django.utils.translation import gettext_lazy as _
 
 from minara_site.web.page_acts import PageAct, UndoWhile
 
+UNDOABLE = (
+    "learnings:edit",
+    "learnings:restore",
+    "methodologies:quarantine",
+    "methodologies:bulk",
+    "methodologies:release",
+    "methodologies:read",
+    "methodologies:unread",
+    "preferences:approve",
+    "preferences:reject",
+    "preferences:bulk",
+    "preferences:archive",
+)
+"""What these change is recorded, and undone where every act is."""
+
 PAGE_ACTS = (
+    *(PageAct(name, undo="undo") for name in UNDOABLE),
     PageAct("audit:run", undo="jobs:cancel", lasts=UndoWhile.RUNNING),
     PageAct("audit:acknowledge", undo="audit:reopen"),
     PageAct("audit:reopen", undo="audit:restore"),
     PageAct("audit:restore", undo="audit:reopen"),
-    PageAct("learnings:edit", undo="undo"),
     PageAct("learnings:delete", undo="undo", lasts=UndoWhile.TRASH),
-    PageAct("learnings:restore", undo="undo"),
     PageAct("learnings:bulk", undo="undo", lasts=UndoWhile.TRASH),
-    PageAct("methodologies:quarantine", undo="undo"),
-    PageAct("methodologies:bulk", undo="undo"),
-    PageAct("methodologies:release", undo="undo"),
-    PageAct("methodologies:read", undo="undo"),
-    PageAct("methodologies:unread", undo="undo"),
     PageAct("preferences:propose", undo="preferences:reject", note=_("You can reject the proposal.")),
     PageAct("preferences:count", changes_nothing=True),
-    PageAct("preferences:approve", undo="undo"),
-    PageAct("preferences:reject", undo="undo"),
-    PageAct("preferences:bulk", undo="undo"),
-    PageAct("preferences:archive", undo="undo"),
     PageAct("preferences:activate", undo="preferences:archive_constraint", note=_("You can archive it the same way.")),
     PageAct("preferences:archive_constraint", undo="preferences:activate", note=_("You can activate it the same way.")),
     PageAct("institution:start", undo="institution:cancel", lasts=UndoWhile.RUNNING),

@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy as _, ngettext_lazy
 
-from minara_site.kernel.audit_log.table import AuditAct, FeedLine, Undo
+from minara_site.kernel.audit_log.table import AuditAct, FeedLine
 
 PROFILE = "profile:page"
 SETTINGS = ngettext_lazy(
@@ -34,63 +34,56 @@ ACTS = (
     AuditAct(
         "profile_settings_changed",
         _("Settings of the profile changed"),
-        undo=Undo.OPPOSITE,
         changes_prompt=True,
         feed=FeedLine(SETTINGS, "t-person", PROFILE),
     ),
     AuditAct(
         "reference_wallets_changed",
         _("Reference wallets changed"),
-        undo=Undo.OPPOSITE,
         feed=FeedLine(WALLETS, "t-person", PROFILE),
     ),
-    AuditAct("personalization_snapshot", _("Profile read by an agent"), is_write=False),
-    AuditAct("search_conversation_memory", _("Memories of the user searched by an agent"), is_write=False),
+    AuditAct("personalization_snapshot", _("Profile read by an agent")),
+    AuditAct("search_conversation_memory", _("Memories of the user searched by an agent")),
     AuditAct("profile_refresh_requested", _("Refresh of the profile requested")),
     AuditAct(
         "custom_prompt_written",
         _("Custom prompt written"),
-        undo=Undo.REVERT,
         changes_prompt=True,
         feed=FeedLine(PROMPT, "t-person", PROFILE),
     ),
-    AuditAct("custom_prompt_held", _("Custom prompts held again"), undo=Undo.OPPOSITE, changes_prompt=True),
-    AuditAct("custom_prompt_released", _("Custom prompts let in"), undo=Undo.OPPOSITE, changes_prompt=True),
-    AuditAct("custom_prompt_discarded", _("Held custom prompts discarded"), undo=Undo.OPPOSITE),
+    AuditAct("custom_prompt_held", _("Custom prompts held again"), changes_prompt=True),
+    AuditAct("custom_prompt_released", _("Custom prompts let in"), changes_prompt=True),
+    AuditAct("custom_prompt_discarded", _("Held custom prompts discarded")),
     AuditAct("profile_summary_written", _("Trading summary written"), changes_prompt=True),
-    AuditAct("profile_summary_held", _("Trading summaries held again"), undo=Undo.OPPOSITE, changes_prompt=True),
-    AuditAct("profile_summary_released", _("Held trading summaries released"), undo=Undo.OPPOSITE, changes_prompt=True),
-    AuditAct("profile_summary_discarded", _("Held trading summaries discarded"), undo=Undo.OPPOSITE),
+    AuditAct("profile_summary_held", _("Trading summaries held again"), changes_prompt=True),
+    AuditAct("profile_summary_released", _("Held trading summaries released"), changes_prompt=True),
+    AuditAct("profile_summary_discarded", _("Held trading summaries discarded")),
     AuditAct(
         "workspace_file_written",
         _("Agent file written"),
-        undo=Undo.REVERT,
         changes_prompt=True,
         feed=FeedLine(FILES, "t-person", "workspace:page"),
     ),
-    AuditAct("workspace_file_held", _("Agent files held again"), undo=Undo.OPPOSITE, changes_prompt=True),
-    AuditAct("workspace_file_released", _("Agent files let in"), undo=Undo.OPPOSITE, changes_prompt=True),
-    AuditAct("workspace_file_discarded", _("Held agent files discarded"), undo=Undo.OPPOSITE),
+    AuditAct("workspace_file_held", _("Agent files held again"), changes_prompt=True),
+    AuditAct("workspace_file_released", _("Agent files let in"), changes_prompt=True),
+    AuditAct("workspace_file_discarded", _("Held agent files discarded")),
     AuditAct("workspace_attached", _("Folder of agent files set up")),
     AuditAct("bootstrap_carried", _("BOOTSTRAP.md carried by a session")),
     AuditAct(
         "onboarding_completed",
         _("Onboarding completed"),
-        undo=Undo.OPPOSITE,
         feed=FeedLine(ONBOARDING, "t-person", "onboarding:page"),
     ),
     AuditAct("onboarding_undone", _("Onboarding undone")),
     AuditAct(
         "tag_set",
         _("Tag set"),
-        undo=Undo.OPPOSITE,
         changes_prompt=True,
         feed=FeedLine(TAGS, "t-person", "tags:page"),
     ),
     AuditAct(
         "tag_cleared",
         _("Tag cleared"),
-        undo=Undo.OPPOSITE,
         changes_prompt=True,
         feed=FeedLine(CLEARED_TAGS, "t-bad", "tags:page"),
     ),

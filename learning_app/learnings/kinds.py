@@ -10,13 +10,13 @@ from django.utils.translation import gettext_lazy as _, ngettext_lazy, pgettext_
 from learning_app.learnings.core import LEARNING_KIND
 from learning_app.learnings.models import Learning
 from learning_app.learnings.selectors import require_learning_on, retention
-from learning_app.learnings.services.change import is_restorable, save_moved
+from learning_app.learnings.services.change import is_restorable, save_judged
 from minara_site.access.actors import is_operator
 from minara_site.kernel.audit_log.services import content_digest, record_audit
 from minara_site.kernel.changes.core import State, Step
 from minara_site.kernel.changes.kinds import Changes
 from minara_site.kernel.changes.models import ChangeSet
-from minara_site.kernel.changes.services import UNDONE, delete_texts
+from minara_site.kernel.changes.services import UNDONE
 from minara_site.kernel.core.vocabulary import AGENT_ACTOR
 from minara_site.kernel.guard.held_at import HeldAtKind
 from minara_site.kernel.guard.masking import mask
@@ -46,10 +46,6 @@ class LearningKind(HeldAtKind):
 
     def url_of(self, row: Learning) -> str:
         return reverse("learnings:one", args=[row.uid]) if row.deleted_at is None else ""
-
-    def delete_derived(self, ids: Sequence[int]) -> None:
-        super().delete_derived(ids)
-        delete_texts(LEARNING_KIND, [str(pk) for pk in ids])
 
     def purge_discarded(self, *, cutoff: datetime) -> int:
         """Delete discarded learnings, and those that were deleted by then; each deleted one leaves an audit row."""
@@ -105,4 +101,4 @@ class LearningChanges(Changes):
             require_learning_on()
         for row in rows:
             row.version += 1
-        save_moved(rows, actor=made.actor, now=made.at)
+        save_judged(rows, actor=made.actor, now=made.at)

@@ -26,7 +26,7 @@ from minara_site.kernel.core.tokens import estimate_tokens
 from minara_site.kernel.guard.selectors import find_last_hold, find_refused
 from minara_site.shell.lists import OwnedList
 from minara_site.shell.pages import PageRequest
-from minara_site.shell.undo import find_undoable, undo_url
+from minara_site.shell.undo import undo_url
 from minara_site.web.filters import Filter, FilterKind, Rows, Text, search_in
 from minara_site.web.keyset import Order
 from minara_site.web.lists import BulkAction, Column, Empty, ListSpec, Sort, by_time
@@ -226,9 +226,8 @@ def page_context(row: Learning, request: PageRequest) -> dict[str, Any]:
         [row.actor, *filter(None, [row.edited_by])],
         reader=principal.owner,
     )
-    newest = find_undoable(LEARNING_KIND, row, principal=principal)
     return {
-        "undo_url": undo_url(newest) if newest and newest.act == "learning_edited" else None,
+        "undo_url": undo_url(LEARNING_KIND, row, principal, ["learning_edited"]),
         "title": row.name,
         "shown": shown,
         "row": row,

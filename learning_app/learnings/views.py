@@ -20,7 +20,7 @@ from minara_site.kernel.errors import Conflict, Invalid, NotFound
 from minara_site.kernel.guard.selectors import find_open_holds
 from minara_site.shell.owners import open_owner
 from minara_site.shell.pages import PageRequest, page
-from minara_site.shell.undo import find_undoable, undo_url
+from minara_site.shell.undo import undo_url
 from minara_site.web.forms import show_refusal
 from minara_site.web.lists import BulkAction
 from minara_site.web.moments import number_label
@@ -100,7 +100,7 @@ def edit(request: PageRequest, learning_uid: str) -> HttpResponse:
         toast(
             request,
             _("Guidance saved."),
-            undo_url(find_undoable(LEARNING_KIND, row, principal=principal)),
+            undo_url(LEARNING_KIND, row, principal),
         )
     return see_other("learnings:one", uid)
 
@@ -158,8 +158,8 @@ def change(request: PageRequest, uids: list[str], *, is_deleted: bool) -> None:
             "Restored %(count)s learnings.",
             len(rows),
         )
-    done = find_undoable(LEARNING_KIND, rows[0], principal=principal) if rows else None
-    toast(request, said % {"count": number_label(len(rows))}, undo_url(done))
+    undo = undo_url(LEARNING_KIND, rows[0], principal) if rows else None
+    toast(request, said % {"count": number_label(len(rows))}, undo)
 
 
 @page(Act.LEARNINGS_READ)

@@ -15,9 +15,9 @@ from learning_app.methodologies.core.lifecycle import replay
 from learning_app.methodologies.models import LifecycleEvent, Methodology
 from learning_app.methodologies.seeding import draft_of
 from learning_app.methodologies.services.create import build_row, count_seen, same_key
-from learning_app.methodologies.services.lifecycle import Move, apply_moves
-from learning_app.vocabulary import LifecycleKind, QuarantinedBy
-from minara_site.kernel.changes.models import Change, ChangeSet
+from learning_app.methodologies.services.lifecycle import BY_OPERATOR, Move, apply_moves
+from learning_app.vocabulary import LifecycleKind
+from minara_site.kernel.changes.models import ChangeSet
 from minara_site.kernel.demo import AGENT_KEY, DemoAct, DemoLoad, DemoPart, DemoRow, RemovedRows, read_rows
 from minara_site.kernel.guard.held_at import store_judged
 from minara_site.kernel.guard.services import delete_holds
@@ -97,10 +97,7 @@ class MethodologiesPart(DemoPart[DemoMethodology]):
         gone = list(rows.values_list("pk", flat=True))
         LifecycleEvent.objects.filter(methodology__in=gone).delete()
         delete_holds(kind=METHODOLOGY_KIND, object_ids=gone)
-        changes = Change.objects.filter(kind=METHODOLOGY_KIND, key__in=map(str, gone))
-        sets = list(changes.values_list("set", flat=True))
-        changes.delete()
-        ChangeSet.objects.filter(pk__in=sets, changes=None).delete()
+        ChangeSet.objects.filter(changes__kind=METHODOLOGY_KIND, changes__key__in=map(str, gone)).delete()
         rows.delete()
         return [RemovedRows(gettext_lazy("Methodologies"), len(gone), len(staying))]
 
@@ -131,8 +128,7 @@ def quarantine(row: DemoMethodology, *, actor: str, now: datetime) -> None:
     same = demo_methodologies().get(row.name)
     if same is None:
         return
-    columns = {"quarantine": 1, "quarantined_by": QuarantinedBy.OPERATOR.value, "reviewed_at": now}
-    move = Move(same, LifecycleKind.QUARANTINED, columns, reason=row.reason)
+    move = Move(same, LifecycleKind.QUARANTINED, {**BY_OPERATOR, "reviewed_at": now})
     apply_moves([move], act="methodology_quarantined", actor=actor, now=now, reason=row.reason)
 
 

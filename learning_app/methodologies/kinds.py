@@ -11,17 +11,18 @@ from django.utils.translation import gettext_lazy as _, ngettext_lazy
 from learning_app.methodologies.core import METHODOLOGY_KIND
 from learning_app.methodologies.models import Methodology
 from learning_app.methodologies.services.create import same_key, structured_of
-from learning_app.methodologies.services.lifecycle import Move, apply_moves, find_kept_back
+from learning_app.methodologies.services.lifecycle import BY_OPERATOR, Move, apply_moves, find_kept_back
 from learning_app.vocabulary import LifecycleKind, QuarantinedBy
 from minara_site.kernel.changes.core import State, Step
 from minara_site.kernel.changes.kinds import Changes
-from minara_site.kernel.changes.models import ROLLBACK, ChangeSet
+from minara_site.kernel.changes.models import ChangeSet
 from minara_site.kernel.db import update_rows
 from minara_site.kernel.guard.held_at import HeldAtKind
 from minara_site.kernel.guard.kinds import REPLACED
 from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.guard.models import Decision, Hold
 from minara_site.kernel.guard.selectors import find_expired_discards
+from minara_site.kernel.rollback import ROLLBACK
 from minara_site.kernel.unchanged import UnchangedReason
 
 DISCARDED = "discarded:"
@@ -135,16 +136,15 @@ class MethodologyChanges(Changes):
     def gone(self, state: State, *, actor: str, now: datetime) -> State:
         if state["quarantined_by"] == QuarantinedBy.OPERATOR:
             return state
-        by = QuarantinedBy.OPERATOR.value
-        return {**state, "quarantine": 1, "quarantined_by": by, "moved_at": now, "updated_at": now}
+        return {**state, **BY_OPERATOR, "moved_at": now, "updated_at": now}
 
     def may_restore(self, steps: Sequence[Step], *, actor: str, now: datetime) -> dict[str, UnchangedReason]:
         released = [step.row for step in steps if step.before["quarantine"] > step.after["quarantine"]]
-        return {str(pk): why for pk, why in find_kept_back(released, is_undo=True).items()}
+        return find_kept_back(released, is_undo=True)
 
     def restore(self, steps: Sequence[Step], *, made: ChangeSet) -> None:
         """Store rows, each with an event that says of which act it is the undo, or of which roll-back."""
-        details: dict[str, Any] = {"undoes": made.undoes_id} if made.undoes_id else {}
+        details: dict[str, Any] = {"undo": made.undoes_id} if made.undoes_id else {}
         if made.run and made.run.startswith(ROLLBACK):
             details["rollback"] = int(made.run.removeprefix(ROLLBACK))
         kinds = LifecycleKind.RELEASED, LifecycleKind.QUARANTINED

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _, gettext_lazy, ngettext
 from learning_app.methodologies.core import METHODOLOGY_KIND
 from learning_app.methodologies.models import Methodology
 from learning_app.methodologies.services.decide import (
+    ACTS,
     lock_all,
     quarantine_all,
     release_all,
@@ -20,10 +21,8 @@ from learning_app.methodology_pages.pages.events import shape_events
 from learning_app.methodology_pages.pages.labels import missing_label, state_label, why_label
 from learning_app.methodology_pages.pages.lists import MethodologyRow
 from learning_app.methodology_pages.selectors import (
-    DECIDED_ACTS,
     find_decision,
     find_nearest,
-    find_newest_decision,
     list_duplicates,
 )
 from minara_site.access.actors import name_actors
@@ -31,8 +30,7 @@ from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.kernel.errors import Conflict, FieldError, Invalid, NotFound
 from minara_site.kernel.guard.selectors import find_last_hold, find_refused
-from minara_site.shell.review import ReviewItem, ReviewKind, ReviewPane, Undone, Verdict
-from minara_site.shell.undo import done_label, find_undoable, undo_set
+from minara_site.shell.review import RecordedReview, ReviewItem, ReviewPane, Verdict
 from minara_site.web.filters import Rows, Text
 from minara_site.web.moments import number_label
 
@@ -54,10 +52,11 @@ def whole_text(row: Methodology) -> str:
     return "\n\n".join(filter(None, [row.methodology, row.evidence, *phases]))
 
 
-class MethodologyReview(ReviewKind):
+class MethodologyReview(RecordedReview):
     """What both kinds have in common. Items of one writer with the same direction and asset class are similar."""
 
     tab, label = "methodologies", gettext_lazy("Methodologies")
+    kind, decisions = METHODOLOGY_KIND, (*ACTS.values(), "methodology_reviewed")
 
     @abstractmethod
     def apply(
@@ -123,7 +122,7 @@ class MethodologyReview(ReviewKind):
             "hold": find_last_hold(METHODOLOGY_KIND, row.pk),
             "author": name_actors([row.actor], reader=principal.owner)[row.actor],
         }
-        if decision := find_decision(row) if row.quarantined_by else None:
+        if decision := find_decision(row):
             evidence["decided_why"] = why_label(decision)
         return ReviewPane(
             "learning_app/methodologies/_review.html",
@@ -156,19 +155,6 @@ class MethodologyReview(ReviewKind):
             now=now,
         )
 
-    def undo(self, key: str, *, principal: Principal, now: datetime) -> Undone:
-        principal.require(Act.METHODOLOGY_DECIDE)
-        [row] = self.find([key])
-        decided = find_undoable(METHODOLOGY_KIND, row, principal=principal)
-        if decided is None or decided.actor != principal.actor or decided.act not in DECIDED_ACTS:
-            raise Conflict(_("It changed since. Nothing was undone."), code="changed")
-        _made, plan = undo_set(decided.pk, principal=principal, now=now)
-        return Undone(done_label(plan), key)
-
-    def find_newest_decision(self) -> tuple[str, datetime] | None:
-        """The kind of new ones answers for both."""
-        return None
-
 
 class NewMethodologyReview(MethodologyReview):
     """Methodologies that no person has read. Read, they go on collecting evidence."""
@@ -178,8 +164,7 @@ class NewMethodologyReview(MethodologyReview):
     refuse_needs_reason = True
 
     def waiting(self) -> Rows:
-        rows: Rows = Methodology.objects.unread()
-        return rows
+        return Methodology.objects.unread()
 
     def verdicts(self, row: Methodology) -> tuple[Verdict, Verdict]:
         return (
@@ -236,9 +221,6 @@ class NewMethodologyReview(MethodologyReview):
         text = ngettext("Quarantined %(count)s methodology.", "Quarantined %(count)s methodologies.", count)
         return text % {"count": number_label(count)}
 
-    def find_newest_decision(self) -> tuple[str, datetime] | None:
-        return find_newest_decision()
-
 
 class KeptBackReview(MethodologyReview):
     """Methodologies at the bar that a person, the scan or the judge quarantined. Kept, they wait for a next outcome."""
@@ -247,8 +229,7 @@ class KeptBackReview(MethodologyReview):
     accept, refuse = gettext_lazy("Release"), gettext_lazy("Keep in quarantine")
 
     def waiting(self) -> Rows:
-        rows: Rows = Methodology.objects.kept_back()
-        return rows
+        return Methodology.objects.kept_back()
 
     def verdicts(self, row: Methodology) -> tuple[Verdict, Verdict]:
         return (

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
 
 from django.db.models import Count, OuterRef, Subquery, Sum
 
@@ -12,19 +11,15 @@ from learning_app.cases.services.resolve import end_of, observe
 from learning_app.court.services import Observation
 from learning_app.methodologies.models import LifecycleEvent, Methodology
 from learning_app.methodologies.services.create import MAX_COMPARED
-from learning_app.methodologies.services.decide import ACTS
 from learning_app.similarity.core import find_most_similar_tfidf
 from learning_app.vocabulary import LifecycleKind
 from minara_site.access.models import User
-from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.core.assets import group_of
 from minara_site.kernel.ownership import Owner
 
 MAX_OUTCOMES, MAX_BLOCK_CASES, MAX_COUNTED, MAX_CASES, MAX_DUPLICATES = 500, 2_000, 10_000, 20, 5
 MIN_SHARE = 5
 """Below so many outcomes a share says nothing."""
-DECISIONS = (LifecycleKind.QUARANTINED, LifecycleKind.RELEASED)
-DECIDED_ACTS = (*ACTS.values(), "methodology_reviewed")
 CURVE_KINDS = (
     LifecycleKind.OUTCOME_RECORDED,
     LifecycleKind.GRADUATED,
@@ -156,12 +151,6 @@ def find_readable_cases(ids: Iterable[int], *, owner: Owner) -> set[int]:
     return set(TradingCase.objects.for_owner(owner).filter(pk__in=list(ids)).values_list("pk", flat=True))
 
 
-def find_newest_decision() -> tuple[str, datetime] | None:
-    """Return who decided on a methodology last, and when. One query."""
-    entries = AuditEntry.objects.filter(tool_call__in=DECIDED_ACTS).order_by("-at")
-    return entries.values_list("actor", "at").first()
-
-
 def find_nearest(row: Methodology) -> tuple[Methodology, float] | None:
     """Return the most similar text of the same direction and asset class, and how similar it is, in [0, 1]."""
     alike = Methodology.objects.filter(
@@ -183,5 +172,7 @@ def list_duplicates(row: Methodology) -> list[LifecycleEvent]:
 
 
 def find_decision(row: Methodology) -> LifecycleEvent | None:
-    """Return the quarantine or release by which a methodology stands where it does, None without one. One query."""
-    return row.events.filter(at=row.moved_at, kind__in=DECISIONS).order_by("-pk").first() if row.moved_at else None
+    """Return the quarantine by a person or the scan in which a methodology is, None without one. One query."""
+    if not (row.moved_at and row.quarantined_by):
+        return None
+    return row.events.filter(at=row.moved_at, kind=LifecycleKind.QUARANTINED).order_by("-pk").first()

@@ -13,7 +13,6 @@ from learning_app.preferences.models import Preference, PreferenceCursor
 from learning_app.preferences.services.mine import ACTOR
 from learning_app.preferences.services.propose import PreferenceDraft, build_row
 from learning_app.vocabulary import PreferenceSource, PreferenceState
-from minara_site.kernel.changes.models import Revision
 from minara_site.kernel.changes.services import delete_texts, keep_texts
 from minara_site.kernel.conversations.models import Session, Turn
 from minara_site.kernel.demo import AGENT_KEY, DemoAct, DemoLoad, DemoPart, DemoRow, RemovedRows, read_rows
@@ -72,11 +71,10 @@ class PreferencesPart(DemoPart[DemoPreference]):
     def remove(self, load: DemoLoad) -> list[RemovedRows]:
         """Delete the rows; one whose words somebody changed since stays and is the demo's no longer."""
         rows = Preference.objects.filter(is_demo=True)
-        said = Revision.objects.filter(kind=PREFERENCE_KIND, at__gt=load.loaded_at).values_list("key", flat=True)
-        kept = rows.filter(pk__in=map(int, said)).update(is_demo=False)
+        kept = rows.filter(decided_at__gt=load.loaded_at, text_version__gt=1).update(is_demo=False)
         ids = list(rows.values_list("pk", flat=True))
         delete_holds(kind=PREFERENCE_KIND, object_ids=ids)
-        delete_texts(PREFERENCE_KIND, [str(pk) for pk in ids])
+        delete_texts(PREFERENCE_KIND, ids)
         rows.delete()
         load.marked(PreferenceCursor).filter(moved_at__lte=load.loaded_at).delete()
         return [RemovedRows(_("Preferences"), len(ids), kept)]

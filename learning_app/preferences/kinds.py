@@ -4,24 +4,21 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 from django.utils.translation import gettext_lazy as _, ngettext_lazy
 
 from learning_app.preferences.core import ACTIVATED, ENDED, PREFERENCE_KIND
 from learning_app.preferences.models import Preference
-from learning_app.preferences.services.decide import DECIDED, announce_each
+from learning_app.preferences.services.decide import ACTIVE, DECIDED, announce_each
 from learning_app.vocabulary import PreferenceState
 from minara_site.kernel.changes.core import State, Step
 from minara_site.kernel.changes.kinds import Changes
 from minara_site.kernel.changes.models import ChangeSet
-from minara_site.kernel.changes.services import delete_texts
 from minara_site.kernel.db import update_rows
 from minara_site.kernel.guard.held_at import HeldAtKind
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.guard.selectors import judge_stored
 from minara_site.kernel.unchanged import UnchangedReason
-
-ACTIVE = PreferenceState.ACTIVE
 
 
 class PreferenceTextKind(HeldAtKind):
@@ -33,11 +30,7 @@ class PreferenceTextKind(HeldAtKind):
     on_release = _("An active one is in force again; a proposed one waits for its owner.")
 
     def url(self, object_id: int) -> str:
-        return preference_url(object_id)
-
-    def delete_derived(self, ids: Sequence[int]) -> None:
-        super().delete_derived(ids)
-        delete_texts(self.name, [str(pk) for pk in ids])
+        return reverse("preferences:one", args=[object_id])
 
     def release(
         self,
@@ -129,12 +122,4 @@ def is_edited(step: Step) -> bool:
 
 def active_of(rows: Mapping[int, Any], holds: Mapping[int, Hold]) -> list[int]:
     """Return the ids of active rows among those that a decision is about."""
-    return sorted(pk for pk in holds.keys() & rows.keys() if rows[pk].state == PreferenceState.ACTIVE)
-
-
-def preference_url(preference_id: int) -> str:
-    """Return the page of a preference, empty while there is none."""
-    try:
-        return reverse("preferences:one", args=[preference_id])
-    except NoReverseMatch:
-        return ""
+    return sorted(pk for pk in holds.keys() & rows.keys() if rows[pk].state == ACTIVE)

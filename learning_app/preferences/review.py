@@ -20,27 +20,25 @@ from learning_app.vocabulary import PreferenceState
 from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
-from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.errors import Conflict
 from minara_site.kernel.ownership import EVERYONE
 from minara_site.kernel.plain_text import parse_number
-from minara_site.shell.review import ReviewItem, ReviewKind, ReviewPane, Undone, Verdict
-from minara_site.shell.undo import done_label, find_undoable, undo_set
+from minara_site.shell.review import RecordedReview, ReviewItem, ReviewPane, Verdict
 from minara_site.web.filters import Rows, Text
 from minara_site.web.moments import number_label
 
 EXCERPT_CHARS = 160
 FIGURES = re.compile(r"\d[\d.,]*")
-DECISIONS = ("preference_approved", "preference_rejected")
 
 
-class ProposalReview(ReviewKind):
+class ProposalReview(RecordedReview):
     """Preferences that wait for a decision. Nearly equal ones of one owner are similar; only rejecting is for many."""
 
     name, tab, label = "preference", "proposals", gettext_lazy("Proposals")
     since = "created_at"
     accept, refuse = gettext_lazy("Approve"), gettext_lazy("Reject")
-    read_as = "preference"
+    read_as = kind = PREFERENCE_KIND
+    decisions = ("preference_approved", "preference_rejected")
     accepts_together = False
 
     def waiting(self) -> Rows:
@@ -111,20 +109,6 @@ class ProposalReview(ReviewKind):
             ) from None
         text = ngettext("Rejected %(count)s proposal.", "Rejected %(count)s proposals.", count)
         return text % {"count": number_label(count)}
-
-    def undo(self, key: str, *, principal: Principal, now: datetime) -> Undone:
-        principal.require(Act.PREFERENCE_DECIDE)
-        [row] = self.find([key])
-        decided = find_undoable(PREFERENCE_KIND, row, principal=principal)
-        if decided is None or decided.actor != principal.actor or decided.act not in DECISIONS:
-            raise Conflict(_("It changed since. Nothing was undone."), code="changed")
-        _made, plan = undo_set(decided.pk, principal=principal, now=now)
-        return Undone(done_label(plan), key)
-
-    def find_newest_decision(self) -> tuple[str, datetime] | None:
-        entries = AuditEntry.objects.order_by("-at").values_list("actor", "at")
-        newest = [entry for act in DECISIONS if (entry := entries.filter(tool_call=act).first())]
-        return max(newest, key=lambda each: each[1], default=None)
 
 
 def ids_of(keys: Collection[str]) -> list[int]:

@@ -137,8 +137,8 @@ def find_statement_before(row: Preference) -> str:
     if not past:  # of the demo
         first = Revision.objects.get(kind=PREFERENCE_KIND, key=str(row.pk), number=1)
         return str(first.texts["statement"])
-    before: str = past[0][0].statement
-    return before if before != row.statement else ""
+    earlier, _now, made = past[0]
+    return "" if made.undoes_id or earlier.statement == row.statement else str(earlier.statement)
 
 
 def is_about(entry: AuditEntry, row: Preference) -> bool:

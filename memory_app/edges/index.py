@@ -5,16 +5,14 @@ A replay costs no row: what stands is compared with what should stand, and only 
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import ClassVar, Protocol
 
 from django.db import DEFAULT_DB_ALIAS
 
 from memory_app.edges.core import Edge, SourceTable
 from memory_app.edges.models import MemoryEdge
-from minara_site.kernel.db import insert_new
+from minara_site.kernel.db import insert_new, slices
 
-SLICE = 500
 LINKED_FIELDS = frozenset({"content", "tickers", "scenario_id", "held_at", "owner", "owner_id"})
 LINKED_ENTRY_FIELDS = frozenset({"asset", "decision", "held_at", "owner", "owner_id"})
 COLUMNS = ("owner_id", "src_table", "src_id", "dst_entity_kind", "dst_entity_key", "edge_type")
@@ -49,8 +47,7 @@ def insert_edges(rows: Iterable[Linkable], *, using: str = DEFAULT_DB_ALIAS) -> 
 def write_edges(rows: Iterable[Linkable], *, using: str = DEFAULT_DB_ALIAS) -> Written:
     """Write the edges of these rows of one table, in the caller's transaction; those that no longer follow go."""
     added = removed = 0
-    remaining = iter(rows)
-    while chosen := list(islice(remaining, SLICE)):
+    for chosen in slices(rows):
         changed = write_slice(chosen, using=using)
         added, removed = added + changed.added, removed + changed.removed
     return Written(added, removed)

@@ -6,8 +6,9 @@ from datetime import datetime
 
 from django.db import transaction
 
-from memory_app.edges.index import SLICE, Linkable, write_edges
+from memory_app.edges.index import Linkable, write_edges
 from memory_app.index.derived import DerivedTable, derived_tables
+from minara_site.kernel.db import SLICE
 from minara_site.kernel.jobs.services import Claim, report_progress
 
 

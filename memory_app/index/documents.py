@@ -14,8 +14,8 @@ from memory_app.index import schema
 from memory_app.index.adapters import backend
 from memory_app.index.core.document import Document, Kind
 from memory_app.index.derived import DerivedTable, derived_table, derived_tables
+from minara_site.kernel.db import SLICE, slices
 
-SLICE = 500
 NEWEST = 200  # ids that a look at the index goes back
 INDEXED_FIELDS = frozenset({"content", "category", "held_at", "owner", "owner_id"})
 INDEXED_ENTRY_FIELDS = frozenset(
@@ -46,8 +46,7 @@ def reindex_rows(
 ) -> None:
     """Read the rows of a table again and write their documents; unknown ids are left out."""
     table = derived_table(kind)
-    for start in range(0, len(ids), SLICE):
-        chosen = list(ids[start : start + SLICE])
+    for chosen in slices(ids):
         places = ", ".join(["%s"] * len(chosen))
         with connections[using].cursor() as cursor:
             cursor.execute(f"SELECT {table.columns} FROM {table.table} m WHERE m.id IN ({places})", chosen)
@@ -59,8 +58,8 @@ def reindex_rows(
 
 def write(documents: Sequence[Document], *, using: str) -> None:
     """Insert or update documents in slices."""
-    for start in range(0, len(documents), SLICE):
-        backend(using).write(documents[start : start + SLICE])
+    for some in slices(documents):
+        backend(using).write(some)
 
 
 def index_problems(*, using: str = DEFAULT_DB_ALIAS) -> list[str]:

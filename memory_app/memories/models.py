@@ -11,9 +11,10 @@ from learning_app.preferences.core import PREFERENCE_ORIGIN
 from memory_app.edges.core import Edge, SourceTable, extract_edges
 from memory_app.edges.index import LINKED_FIELDS, insert_edges, write_edges
 from memory_app.index.core.document import Document, Kind, memory_document
-from memory_app.index.documents import INDEXED_FIELDS, SLICE, index_rows, reindex_rows
+from memory_app.index.documents import INDEXED_FIELDS, index_rows, reindex_rows
 from memory_app.memories.core import EmbeddingState, FactState, State, guarded_text, is_editable, is_hard_constraint
 from minara_site.kernel.core.vocabulary import Category, Source, WriterKind, provenance_label, writer_kind
+from minara_site.kernel.db import slices
 from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 from minara_site.kernel.plain_text import parse_number
@@ -96,8 +97,7 @@ class MemoryQuerySet(OwnedQuerySet):
         changed = 0
         with transaction.atomic(using=self.db):
             ids = list(self.order_by().values_list("pk", flat=True))
-            for start in range(0, len(ids), SLICE):
-                chosen = ids[start : start + SLICE]
+            for chosen in slices(ids):
                 changed += models.QuerySet.update(self.filter(pk__in=chosen), **fields)
                 reindex_rows(Kind.MEMORY, chosen, using=self.db)
                 write_edges(

@@ -12,10 +12,11 @@ from django.db.models import Q
 from memory_app.edges.core import Edge, SourceTable, extract_edges
 from memory_app.edges.index import LINKED_ENTRY_FIELDS, insert_edges, write_edges
 from memory_app.index.core.document import Document, Kind, entry_document, entry_text
-from memory_app.index.documents import INDEXED_ENTRY_FIELDS, SLICE, index_rows, reindex_rows
+from memory_app.index.documents import INDEXED_ENTRY_FIELDS, index_rows, reindex_rows
 from memory_app.memories.core import EmbeddingState
 from memory_app.roles.core import Classification, SkipReason, Status
 from minara_site.kernel.core.nested import leaves
+from minara_site.kernel.db import slices
 from minara_site.kernel.guard.masking import mask, mask_nested
 from minara_site.kernel.market.models import price_field
 from minara_site.kernel.market.outcome import Direction, Outcome
@@ -59,8 +60,7 @@ class RoleMemoryQuerySet(OwnedQuerySet):
         changed = 0
         with transaction.atomic(using=self.db):
             ids = list(self.order_by().values_list("pk", flat=True))
-            for start in range(0, len(ids), SLICE):
-                chosen = ids[start : start + SLICE]
+            for chosen in slices(ids):
                 changed += models.QuerySet.update(self.filter(pk__in=chosen), **fields)
                 reindex_rows(Kind.ROLE_MEMORY, chosen, using=self.db)
                 if not LINKED_ENTRY_FIELDS.isdisjoint(fields):

@@ -16,8 +16,9 @@ from memory_app.writes.selectors.plans import RollbackPlan
 from memory_app.writes.selectors.writers import Writer
 from minara_site.access.actors import name_actors
 from minara_site.access.models import User
-from minara_site.kernel.rollback import UNCHANGED, Effect, Label, PlanRow, list_effects, rollback_kinds
-from minara_site.kernel.unchanged import UnchangedReason
+from minara_site.kernel.guard.kinds import Label
+from minara_site.kernel.rollback import UNCHANGED, Effect, PlanRow, list_effects, rollback_kinds
+from minara_site.shell.undo import label_reasons
 from minara_site.web.lists import Column, Empty, ListSpec, by_time
 from minara_site.web.moments import number_label
 
@@ -170,13 +171,6 @@ def show_plan(
         len(items),
         last if last < len(items) else None,
     )
-
-
-def label_reasons(reasons: Sequence[tuple[str, str]], *, reader: User) -> list[str]:
-    """Return in words why rows stay as they are, from the reason and the actor of each. Two queries at most."""
-    names = name_actors({by for _reason, by in reasons if by}, reader=reader)
-    labels = [(UnchangedReason(reason).label, by) for reason, by in reasons]
-    return [_("%(what)s, by %(who)s") % {"what": label, "who": names[by]} if by else str(label) for label, by in labels]
 
 
 def show_record(record: WriteRollback, *, reader: User) -> dict[str, Any]:

@@ -125,7 +125,7 @@ def preview(request: PageRequest) -> HttpResponse:
 @page(Act.WRITES_ROLL_BACK, methods=("GET", "POST"))
 def apply(request: PageRequest) -> HttpResponse:
     """Roll a writer back by the plan that the address names."""
-    now, actor, form = timezone.now(), request.principal.actor, SinceForm(request.GET)
+    now, form = timezone.now(), SinceForm(request.GET)
     if not form.is_valid():
         return see_other("writes:page")
     writer, since = form.cleaned_data["writer"], form.cleaned_data["since"]
@@ -133,7 +133,13 @@ def apply(request: PageRequest) -> HttpResponse:
         request,
         writer,
         title=_("Roll back %(writer)s") % {"writer": writer_label(writer, request.user)},
-        load_plan=partial(preview_roll_back, writer=writer, since=since, now=now, actor=actor),
+        load_plan=partial(
+            preview_roll_back,
+            writer=writer,
+            since=since,
+            now=now,
+            actor=request.principal.actor,
+        ),
         act=partial(
             roll_back,
             principal=request.principal,

@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from minara_site.kernel.audit_log.table import AuditAct, Undo
+from minara_site.kernel.audit_log.table import AuditAct
 
 ACTS = (
     AuditAct("session_started", _("Session started")),
@@ -10,12 +10,12 @@ ACTS = (
     AuditAct("session_ended", _("Session ended")),
     AuditAct("prices_posted", _("Prices posted")),
     AuditAct("prices_imported", _("Prices imported")),
-    AuditAct("capability_switched", _("Capability switched"), undo=Undo.OPPOSITE),
+    AuditAct("capability_switched", _("Capability switched")),
     AuditAct("breaker_reset", _("Circuit breaker closed by hand")),
-    AuditAct("job_requested", _("Job asked for"), undo=Undo.OPPOSITE),
-    AuditAct("job_cancelled", _("Job run cancelled"), undo=Undo.OPPOSITE),
-    AuditAct("job_retried", _("Job run tried again"), undo=Undo.OPPOSITE),
-    AuditAct("undone", _("Undone"), changes_prompt=True, undo=Undo.OPPOSITE),
-    AuditAct("backup.made", _("Backup made"), is_write=False),
+    AuditAct("job_requested", _("Job asked for")),
+    AuditAct("job_cancelled", _("Job run cancelled")),
+    AuditAct("job_retried", _("Job run tried again")),
+    AuditAct("undone", _("Undone"), changes_prompt=True),
+    AuditAct("backup.made", _("Backup made")),
     AuditAct("backup.restored", _("Backup restored")),
 )

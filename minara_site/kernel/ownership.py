@@ -43,7 +43,7 @@ def lock_owner(owner_id: int) -> None:
 
 def lock_owners(owner_ids: Iterable[int | None]) -> None:
     """Lock several owners, in the order in which everybody does; None is the instance, which needs no lock."""
-    for owner_id in sorted({each for each in owner_ids if each is not None}):
+    for owner_id in sorted(filter(None, set(owner_ids))):
         lock_owner(owner_id)
 
 

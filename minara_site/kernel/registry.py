@@ -50,5 +50,5 @@ def iterate_declared(name: str) -> Iterator[tuple[str, Any]]:
 
 def facets(wanted: type[Facet]) -> list[Facet]:
     """Return what the kinds of all apps declare for the reader whose class of facet this is, in the apps' order."""
-    declared = [each.facets if isinstance(each, Kind) else (each,) for each in load("kinds").values()]
+    declared = (getattr(kind, "facets", (kind,)) for kind in load("kinds").values())
     return [facet for each in declared for facet in each if isinstance(facet, wanted)]

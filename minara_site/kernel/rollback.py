@@ -10,7 +10,6 @@ from datetime import datetime
 from typing import Any, ClassVar, Protocol
 
 from django.urls import reverse
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _, gettext_lazy
 
 from minara_site.kernel.audit_log.models import AuditEntry
@@ -20,14 +19,15 @@ from minara_site.kernel.changes.models import Change
 from minara_site.kernel.core.diff import Segment
 from minara_site.kernel.db import slices
 from minara_site.kernel.errors import Invalid
-from minara_site.kernel.guard.kinds import stored_kinds
+from minara_site.kernel.guard.kinds import Label, stored_kinds
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.registry import load
 from minara_site.kernel.unchanged import UnchangedReason
 
-Label = str | Promise
 Entries = Sequence[AuditEntry]
 MAX_ROWS = 20_000  # of one roll-back: it is one transaction
+ROLLBACK = "rollback:"
+"""How the `run` of a set begins that is the roll-back of a writer, or its undo; the number of its record follows."""
 UNCHANGED = "left"  # the unchanged rows in counts, records and addresses, beside the effects
 
 
@@ -222,7 +222,7 @@ class ChangesRollback(RollbackKind):
                 steps[self.effect_of(*states)].append(step)
         unchanged = [
             UnchangedRow(
-                UnchangedReason(stay.reason),
+                stay.reason,
                 getattr(stay.row, self.facet.id_column, stay.key),
                 getattr(stay.row, "owner_id", None),
                 stay.since.actor if stay.since else "",
@@ -235,8 +235,9 @@ class ChangesRollback(RollbackKind):
     def apply(self, record: RollbackRecord, plan: KindPlan) -> Mapping[Any, Mapping[str, Any]]:
         """Return what the audit entries say: the rows are moved already."""
         ids: dict[Any, list[Any]] = {}
-        for step in (step for each in plan.steps.values() for step in each):
-            ids.setdefault(step.owner_id, []).append(getattr(step.row, self.facet.id_column))
+        for steps in plan.steps.values():
+            for step in steps:
+                ids.setdefault(step.owner_id, []).append(getattr(step.row, self.facet.id_column))
         return {owner_id: {self.audit_key: own, "count": len(own)} for owner_id, own in ids.items()}
 
     def show_steps(self, steps: Sequence[Any], plan: KindPlan, *, reader: Any) -> Sequence[PlanRow]:

@@ -10,9 +10,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
 
+from django.utils.translation import gettext as _
+
 from minara_site.access.access_log import log_access
 from minara_site.access.principal import Principal
 from minara_site.kernel import registry
+from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.errors import Conflict
+from minara_site.shell.undo import done_label, find_undoable, undo_set
 from minara_site.web.filters import Rows, Text
 
 
@@ -182,6 +187,25 @@ class ReviewKind(ABC):
                 object_id=object_id,
                 now=now,
             )
+
+
+class RecordedReview(ReviewKind):
+    """Items that are rows of a `kind` whose changes are recorded; `decisions` are the acts that decide on them."""
+
+    kind: ClassVar[str]
+    decisions: ClassVar[Collection[str]]
+
+    def undo(self, key: str, *, principal: Principal, now: datetime) -> Undone:
+        [row] = self.find([key])
+        decided = find_undoable(self.kind, row, principal, self.decisions)
+        if decided is None or decided.actor != principal.actor:
+            raise Conflict(_("It changed since. Nothing was undone."), code="changed")
+        return Undone(done_label(undo_set(decided.pk, principal=principal, now=now)[1]), key)
+
+    def find_newest_decision(self) -> tuple[str, datetime] | None:
+        entries = AuditEntry.objects.order_by("-at").values_list("actor", "at")
+        newest = [entry for act in self.decisions if (entry := entries.filter(tool_call=act).first())]
+        return max(newest, key=lambda each: each[1], default=None)
 
 
 def review_kinds() -> dict[str, ReviewKind]:

@@ -1,7 +1,7 @@
 """`/undo/<id>/`: what undoing an act would do now, and doing it. Who may is the policy's act that `acts.py` names."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from http import HTTPStatus
 from typing import Any
@@ -35,24 +35,28 @@ from minara_site.web.responses import back, render_page, see_other, toast
 MAX_SHOWN = 50
 
 
-def undo_url(change_set: ChangeSet | None) -> str | None:
-    """Return where an act is undone, None for one that changed nothing."""
-    return reverse("undo", args=[change_set.pk]) if change_set else None
+def undo_url(kind: str, row: Any, principal: Principal, acts: Collection[str] = ()) -> str | None:
+    """Return where the last act on a row is undone, of these acts where some are named; None where nobody can."""
+    found = find_undoable(kind, row, principal, acts)
+    return reverse("undo", args=[found.pk]) if found else None
 
 
-def find_undoable(kind: str, row: Any, *, principal: Principal) -> ChangeSet | None:
-    """Return the last act on a row that stands, where this reader may undo it. One query.
+def find_undoable(kind: str, row: Any, principal: Principal, acts: Collection[str] = ()) -> ChangeSet | None:
+    """Return the last act on a row that stands, of these acts where some are named, if this reader may undo it.
 
-    What was undone, and its undo, do not stand.
+    What was undone, and its undo, do not stand. Behind one that they may not undo they undo none.
     """
     undone = set[int | None]()
     for change in reversed(list_changes(changes_of()[kind], [str(row.pk)])):
-        found: ChangeSet = change.set
+        found = change.set
         if found.pk in undone:
             continue
         if found.undoes_id is None:
             act = load_acts().get(found.act)
-            return found if act and act.undone_by and principal.may(Act(act.undone_by)) else None
+            if not (act and act.undone_by and principal.may(Act(act.undone_by))):
+                return None
+            if not acts or found.act in acts:
+                return found
         undone.add(found.undoes_id)
     return None
 
@@ -64,7 +68,7 @@ def get_set(set_id: int, *, principal: Principal) -> tuple[ChangeSet, Owner]:
     """
     found = ChangeSet.objects.filter(pk=set_id).select_related("undoes").first()
     first = found
-    while first and first.undoes and first.act == UNDONE:
+    while first and first.undoes:
         first = first.undoes
     act = load_acts().get(first.act) if first else None
     owner = EVERYONE if principal.is_operator else principal.owner
@@ -96,9 +100,7 @@ def undo_set(set_id: int, *, principal: Principal, now: datetime, sha256: str = 
 
 def reasons_of(stays: Sequence[Stay]) -> str:
     """Return why rows stay, each reason once; that it was undone already where none does."""
-    return "; ".join(dict.fromkeys(str(UnchangedReason(stay.reason).label) for stay in stays)) or _(
-        "it was undone already"
-    )
+    return "; ".join(dict.fromkeys(str(stay.reason.label) for stay in stays)) or _("it was undone already")
 
 
 def still_running() -> Conflict:
@@ -125,18 +127,21 @@ def undo(request: PageRequest, change_set_id: int) -> HttpResponse:
         else:
             if made.state == SetState.RUNNING:
                 return see_other("undo", made.pk)
-            toast(request, done_label(plan), undo_url(made))
-            [(_title, url, _why)] = show_rows(plan.steps[:1], reader=request.user)
+            toast(request, done_label(plan), reverse("undo", args=[made.pk]))
+            [(_title, url)] = show_rows(plan.steps[:1], reader=request.user)
             return back(request, url or "home")
-    plan, acts = plan_undo([found.pk], actor=principal.actor, now=now, owner=owner), load_acts()
+    plan = plan_undo([found.pk], actor=principal.actor, now=now, owner=owner)
+    stays = plan.stays[:MAX_SHOWN]
+    reasons = [(stay.reason, stay.since.actor if stay.since else "") for stay in stays]
+    shown, why = show_rows(stays, reader=request.user), label_reasons(reasons, reader=request.user)
     context = {
-        "title": _("Undo: %(act)s") % {"act": acts[found.act].label if found.act in acts else found.act},
+        "title": _("Undo: %(act)s") % {"act": load_acts()[found.act].label},
         "found": found,
         "is_stale": status == HTTPStatus.CONFLICT,
         "plan": plan,
         "counts": counts_of(step.kind for step in plan.steps),
         "rows": show_rows(plan.steps[:MAX_SHOWN], reader=request.user),
-        "stays": show_rows(plan.stays[:MAX_SHOWN], reader=request.user),
+        "stays": [(*row, reason) for row, reason in zip(shown, why, strict=True)],
         "follows": counts_of(kind for kind, _key in plan.follows),
     }
     return render_page(request, "shell/undo.html", context, fragment="shell/_undo.html", status=status)
@@ -165,25 +170,31 @@ def counts_of(kinds: Iterable[str]) -> list[tuple[Label, int]]:
 
 def done_label(plan: Plan) -> str:
     """Return what was undone, and that rows stay, as sentences."""
-    said = []
-    for name, count in Counter(step.kind for step in plan.steps).items():
-        said.append(str(changes_of()[name].undone % {"count": count, "number": number_label(count)}))
+    said = [
+        str(changes_of()[name].undone % {"count": count, "number": number_label(count)})
+        for name, count in Counter(step.kind for step in plan.steps).items()
+    ]
     if count := len(plan.stays):
         stays = ngettext("%(number)s stays as it is: %(why)s.", "%(number)s stay as they are: %(why)s.", count)
         said.append(stays % {"number": number_label(count), "why": reasons_of(plan.stays)})
-    return " ".join([*said, *([_("What is not yours stays.")] if plan.has_others else [])])
+    if plan.has_others:
+        said.append(_("What is not yours stays."))
+    return " ".join(said)
 
 
-def show_rows(items: Sequence[Step | Stay], *, reader: User) -> list[tuple[str, str, str]]:
-    """Return title, page and why it stays of each row of a plan; another's is named by its number. Two queries."""
-    names = name_actors({item.since.actor for item in items if isinstance(item, Stay) and item.since}, reader=reader)
+def show_rows(items: Sequence[Step | Stay], *, reader: User) -> list[tuple[str, str]]:
+    """Return title and page of each row of a plan; another's is named by its number."""
     shown = []
     for item in items:
-        kind, row, why = stored_kinds()[item.kind], item.row, ""
-        if isinstance(item, Stay):
-            why = str(UnchangedReason(item.reason).label)
-            why = _("%(what)s, by %(who)s") % {"what": why, "who": names[item.since.actor]} if item.since else why
+        kind, row = stored_kinds()[item.kind], item.row
         is_readable = row is not None and row.owner_id in {None, reader.pk}
         title = kind.title_of(row) if is_readable else kind.title(int(item.key))
-        shown.append((title, kind.url_of(row) if row else "", why))
+        shown.append((title, kind.url_of(row) if row else ""))
     return shown
+
+
+def label_reasons(reasons: Sequence[tuple[str, str]], *, reader: User) -> list[str]:
+    """Return in words why rows stay as they are, from the reason and the actor of each. Two queries at most."""
+    names = name_actors({by for _reason, by in reasons if by}, reader=reader)
+    labels = [(UnchangedReason(reason).label, by) for reason, by in reasons]
+    return [_("%(what)s, by %(who)s") % {"what": label, "who": names[by]} if by else str(label) for label, by in labels]

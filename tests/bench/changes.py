@@ -64,7 +64,7 @@ def reject_all(now: Any) -> ChangeSet:
             row.state, row.decided_by, row.decided_at, row.updated_at = PreferenceState.REJECTED, "user:1", now, now
         decided = {"state": "rejected", "decided_by": "user:1", "decided_at": now, "updated_at": now}
         Preference.objects.filter(actor="key:bench").update(**decided)
-        made = services.record("preference_rejected", {KIND: watched}, actor="user:1", at=now)
+        made = services.record("preference_rejected", watched, actor="user:1", at=now)
     assert made is not None
     return made
 

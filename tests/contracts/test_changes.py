@@ -74,7 +74,7 @@ def change(kind: str, row: Any, columns: dict[str, Any], *, by: Any) -> None:
     for name, value in columns.items():
         setattr(row, name, value)
     update_rows(type(row), tuple(columns), [row])
-    services.record("stranger", {kind: watched}, actor=f"user:{by.pk}", at=LATER)
+    services.record("stranger", watched, actor=f"user:{by.pk}", at=LATER)
 
 
 def test_every_kind_has_a_sample_and_columns_that_are_no_texts() -> None:
@@ -95,14 +95,17 @@ def test_an_act_is_undone_and_done_again_and_stands_in_the_history(ana: Any, olg
     assert after != before
     undo_last(kind, row, by=by)
     assert state(kind, row) == before
-    assert find_undoable(kind, row, principal=Principal(by, by.role)) is None
+    assert find_undoable(kind, row, Principal(by, by.role)) is None
     undo_last(kind, row, by=by)
     assert state(kind, row) == after
     facet = changes_of()[kind]
     past = [(facet.state_of(old), facet.state_of(new), by.act) for old, new, by in list_history(kind, row)]
     assert past == [(before, after, "undone"), (after, before, "undone"), (before, after, changed.act)]
     told = AuditEntry.objects.filter(details__change_set__isnull=False).values_list("details", flat=True)
-    assert {name for details in told for name in details["ids"]} == {getattr(row, facet.id_column)}
+    assert {details["change_set"] for details in told} == {by.pk for _old, _new, by in list_history(kind, row)}
+    assert {name for details in told for name in details.get("ids", [details.get("id")])} == {
+        getattr(row, facet.id_column)
+    }
     assert not any(isinstance(value, str) and value == "no" for each in Change.objects.all() for value in each.after)
 
 

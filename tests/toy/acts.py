@@ -2,19 +2,18 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from minara_site.kernel.audit_log.table import AuditAct, Undo
+from minara_site.kernel.audit_log.table import AuditAct
 
 ACTS = (
     AuditAct("note_written", _("Note written")),
     AuditAct(
         "notes_archived",
         _("Notes archived"),
-        undo=Undo.OPPOSITE,
         undone_by="memory_remove",
         undone_as="notes_unarchived",
     ),
     AuditAct("notes_unarchived", _("Archiving of notes undone")),
-    AuditAct("note_held", _("Notes held again by a new scan"), undo=Undo.OPPOSITE),
+    AuditAct("note_held", _("Notes held again by a new scan")),
     AuditAct("note_released", _("Held notes released")),
     AuditAct("note_discarded", _("Held notes discarded")),
 )

@@ -8,7 +8,7 @@ from django.db import transaction
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import content_digest, record_audit
 from minara_site.kernel.changes.models import ChangeSet
-from minara_site.kernel.changes.services import record, watch
+from minara_site.kernel.changes.services import name_set, record, watch
 from minara_site.kernel.guard.held_at import store_judged
 from minara_site.kernel.ownership import Owner
 from minara_site.kernel.plain_text import clean_text
@@ -40,10 +40,11 @@ def archive_notes(*, owner: Owner, ids: Collection[int], actor: str, now: dateti
     with transaction.atomic():
         rows = Note.objects.for_owner(owner).filter(pk__in=ids, archived_at=None).order_by("pk")
         watched = watch(NOTE_KIND, list(rows.select_for_update(of=("self",))))
-        for note, _before in watched:
+        for _kind, note, _before in watched:
             note.archived_at = note.updated_at = now
             note.save(update_fields=["archived_at", "updated_at"])
-            record_audit(
-                now=now, actor=actor, tool_call="notes_archived", owner_id=note.owner_id, details={"id": note.pk}
-            )
-        return record("notes_archived", {NOTE_KIND: watched}, actor=actor, at=now)
+        made = record("notes_archived", watched, actor=actor, at=now)
+        for _kind, note, _before in watched:
+            details = {"id": note.pk} | name_set(made)
+            record_audit(now=now, actor=actor, tool_call="notes_archived", owner_id=note.owner_id, details=details)
+        return made

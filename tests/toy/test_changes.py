@@ -95,7 +95,7 @@ def archive_again(note, by):
     watched = services.watch(NOTE, [note := Note.objects.get(pk=note.pk)])
     note.archived_at = LATER
     note.save()
-    return services.record("notes_archived", {NOTE: watched}, actor=f"user:{by.pk}", at=LATER)
+    return services.record("notes_archived", watched, actor=f"user:{by.pk}", at=LATER)
 
 
 def test_a_column_beside_comes_back_where_it_is_unchanged_and_is_never_in_the_way(page, ana):

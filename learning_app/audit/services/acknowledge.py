@@ -118,7 +118,10 @@ def restore_acknowledgement(
         lock_usual()
         given = get_acknowledgement(acknowledgement_id)
         given_since = Acknowledgement.objects.filter(ended_at=None).values("code")
-        together = list_ended_with(given)
+        acts = AuditEntry.objects.filter(tool_call="finding_reopened", at=given.ended_at or now)
+        reopened = (entry.details["ids"] for entry in acts)  # another act may have the same moment
+        ids = next((each for each in reopened if given.pk in each), [given.pk])
+        together = Acknowledgement.objects.filter(pk__in=ids, ended_at=given.ended_at).exclude(ended_at=None)
         left = together.exclude(code__in=given_since)
         if together.exists() and not left.exists():
             raise Conflict(_("It was acknowledged again since. Nothing was changed."), code="acknowledged")
@@ -129,19 +132,6 @@ def restore_acknowledgement(
             actor=actor,
             now=now,
         )
-
-
-def list_ended_with(given: Acknowledgement) -> "QuerySet[Acknowledgement]":
-    """Return those that the same act ended and nobody restored since, itself among them; none while it holds.
-
-    The audit log says which these are: another act may have the same moment.
-    """
-    if given.ended_at is None:
-        return Acknowledgement.objects.none()
-    acts = AuditEntry.objects.filter(tool_call="finding_reopened", at=given.ended_at)
-    reopened = (entry.details["ids"] for entry in acts)
-    ids = next((each for each in reopened if given.pk in each), [given.pk])
-    return Acknowledgement.objects.filter(pk__in=ids, ended_at=given.ended_at)
 
 
 def get_acknowledgement(acknowledgement_id: int) -> Acknowledgement:

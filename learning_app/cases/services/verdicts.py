@@ -102,11 +102,11 @@ def judge(run: Pass, row: Methodology) -> str:
         if mode is Mode.OFF or current is None or state_of(current) != state_of(row):
             return CHANGED
         is_last = is_last_flag(verdict, earlier_verdicts(current))
-        moves = [Move(current, LifecycleKind.REFLECTION_ADJUSTED, reason=reason)]
+        moves = [Move(current, LifecycleKind.REFLECTION_ADJUSTED)]
         if is_last:
             columns = {"quarantine": 1, "quarantined_by": QuarantinedBy.JUDGE.value}
-            moves.append(Move(current, LifecycleKind.REQUANTIZED_BY_JUDGE, columns, reason=reason))
-        apply_moves(moves, actor=run.actor, now=now)
+            moves.append(Move(current, LifecycleKind.REQUANTIZED_BY_JUDGE, columns))
+        apply_moves(moves, actor=run.actor, now=now, reason=reason)
         VerdictState.objects.filter(pk=row.pk).update(judged_at=now)
     return QUARANTINED if is_last else FLAGGED if verdict == FLAG else RECOVERING
 

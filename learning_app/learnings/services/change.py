@@ -11,7 +11,7 @@ from learning_app.learnings.models import Learning
 from learning_app.learnings.selectors import no_such_learning, require_learning_on, retention
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import content_digest, record_audit
-from minara_site.kernel.changes.services import keep_texts, record, watch
+from minara_site.kernel.changes.services import keep_texts, name_set, record, watch
 from minara_site.kernel.core.vocabulary import AGENT_ACTOR
 from minara_site.kernel.db import update_rows
 from minara_site.kernel.errors import Conflict, FieldError, Invalid, Refused
@@ -64,42 +64,39 @@ def edit_guidance(
         if not guidance and not row.tool_sequence:
             problem = _("It has no steps: its guidance cannot be empty. Delete it instead.")
             raise Invalid(problem, errors=(FieldError("guidance", problem),))
-        if guidance != row.guidance:
-            write_guidance(row, guidance, actor=principal.actor, now=now)
+        if guidance == row.guidance:
+            return row
+        watched, earlier, actor = watch(LEARNING_KIND, [row]), {"guidance": row.guidance}, principal.actor
+        row.guidance = guidance
+        row.edited_by, row.version, row.updated_at = actor, row.version + 1, now
+        keep_texts(LEARNING_KIND, row, earlier, actor=actor, now=now)
+        save_judged([row], actor=actor, now=now)
+        made = record("learning_edited", watched, actor=actor, at=now)
+        held = {"held": 1} if row.held_at else {}
+        record_audit(
+            now=now,
+            actor=actor,
+            tool_call="learning_edited",
+            owner_id=row.owner_id,
+            details={"id": row.uid, "sha256": content_digest(guidance)} | held | name_set(made),
+        )
     return row
 
 
-def write_guidance(row: Learning, guidance: str, *, actor: str, now: datetime) -> None:
-    """Store the guidance of a locked row, with the words before. Needs a transaction."""
-    watched, earlier = watch(LEARNING_KIND, [row]), {"guidance": row.guidance}
-    row.guidance = guidance
-    row.edited_by, row.version, row.updated_at = actor, row.version + 1, now
-    keep_texts(LEARNING_KIND, row, earlier, actor=actor, now=now)
-    save_judged([row], actor=actor, now=now)
-    record("learning_edited", {LEARNING_KIND: watched}, actor=actor, at=now)
-    record_audit(
-        now=now,
-        actor=actor,
-        tool_call="learning_edited",
-        owner_id=row.owner_id,
-        details={"id": row.uid, "sha256": content_digest(guidance)} | ({"held": 1} if row.held_at else {}),
-    )
-
-
 def save_judged(rows: Sequence[Learning], *, actor: str, now: datetime) -> None:
-    """Save locked rows with the guard's verdict on each as it is now. Needs a transaction."""
+    """Save locked rows: what is deleted waits for nobody any more, what is not is judged. Needs a transaction."""
     lift_holds(
         kind=LEARNING_KIND,
         object_ids=[row.pk for row in rows],
         actor=actor,
         now=now,
     )
-    verdicts = judge_stored(LEARNING_KIND, {row.pk: row.guarded_text for row in rows})
+    verdicts = judge_stored(LEARNING_KIND, {row.pk: row.guarded_text for row in rows if not row.deleted_at})
     for row in rows:
-        verdict = verdicts[row.pk]
-        row.rules_version, row.held_at = verdict.rules_version, now if verdict.is_held else None
-        if verdict.is_held:
-            hold_row(LEARNING_KIND, row, verdict, now=now)
+        if verdict := verdicts.get(row.pk):
+            row.rules_version, row.held_at = verdict.rules_version, now if verdict.is_held else None
+            if verdict.is_held:
+                hold_row(LEARNING_KIND, row, verdict, now=now)
     update_rows(Learning, CHANGED, rows)
 
 
@@ -126,30 +123,24 @@ def set_deleted(
     with transaction.atomic():
         rows = [row for row in lock_all(owner, uids, now=now) if bool(row.deleted_at) != is_deleted]
         check_by_key(principal, rows)
-        check_restorable(principal, rows)
+        if not (principal.is_operator or all(is_restorable(row.deleted_by, actor=principal.actor) for row in rows)):
+            raise Refused(_("An operator deleted this. Only an operator can restore it."), code="not_editable")
         act = "learning_removed" if is_deleted else "learning_restored"
         watched = watch(LEARNING_KIND, rows)
         for row in rows:
             row.deleted_at, row.deleted_by = (now, principal.actor) if is_deleted else (None, "")
             row.updated_at = now
+        save_judged(rows, actor=principal.actor, now=now)
+        made = record(act, watched, actor=principal.actor, at=now)
+        for row in rows:
             record_audit(
                 now=now,
                 actor=principal.actor,
                 tool_call=act,
                 owner_id=row.owner_id,
-                details={"id": row.uid, "sha256": content_digest(row.guarded_text)},
+                details={"id": row.uid, "sha256": content_digest(row.guarded_text)} | name_set(made),
             )
-        save_moved(rows, actor=principal.actor, now=now)
-        record(act, {LEARNING_KIND: watched}, actor=principal.actor, at=now)
     return rows
-
-
-def save_moved(rows: Sequence[Learning], *, actor: str, now: datetime) -> None:
-    """Save locked rows: what is deleted waits for nobody any more, what is not is judged. Needs a transaction."""
-    gone = [row for row in rows if row.deleted_at]
-    lift_holds(kind=LEARNING_KIND, object_ids=[row.pk for row in gone], actor=actor, now=now)
-    update_rows(Learning, CHANGED, gone)
-    save_judged([row for row in rows if not row.deleted_at], actor=actor, now=now)
 
 
 def lock_all(owner: Owner, uids: Collection[str], *, now: datetime) -> list[Learning]:
@@ -168,12 +159,6 @@ def check_by_key(principal: Principal, rows: Iterable[Learning]) -> None:
         for row in rows:
             if any(by and not by.startswith(AGENT_ACTOR) for by in (row.edited_by, row.deleted_by)):
                 raise Refused(_("A person changed this learning. It can be changed on its page."), code="not_editable")
-
-
-def check_restorable(principal: Principal, rows: Iterable[Learning]) -> None:
-    """Raise Refused where a person would restore what another person deleted, and is no operator."""
-    if not principal.is_operator and not all(is_restorable(row.deleted_by, actor=principal.actor) for row in rows):
-        raise Refused(_("An operator deleted this. Only an operator can restore it."), code="not_editable")
 
 
 def is_restorable(deleted_by: str, *, actor: str) -> bool:

@@ -6,9 +6,9 @@ Quarantine ends by the rule, by an operator's release at the bar, or by a signed
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 from learning_app.methodologies.core.wilson import wilson_lower_bound
 from learning_app.vocabulary import LifecycleKind, QuarantinedBy
@@ -52,15 +52,6 @@ class Trust:
     def may_stay(self, rules: TrustRules) -> bool:
         """Say whether it would stay in prompts if it were there."""
         return self.may_graduate and not should_demote(replace(self, quarantine=False), rules)
-
-
-class PastEvent(Protocol):
-    """What replaying reads of an event."""
-
-    kind: Any
-    details: Mapping[str, Any]
-    times_used: Any
-    times_correct: Any
 
 
 def after_outcome(
@@ -109,8 +100,8 @@ def count_missing(trust: Trust, rules: TrustRules) -> int | None:
     return missing if missing <= MAX_MISSING else None
 
 
-def replay(events: Iterable[PastEvent]) -> tuple[int, int]:
-    """Return the uses, and how many of them were right, that events add up to, the oldest first.
+def replay(events: Iterable[Any]) -> tuple[int, int]:
+    """Return the uses, and how many of them were right, that lifecycle events add up to, the oldest first.
 
     A methodology begins with the counts that it was created or imported with.
     """

@@ -8,14 +8,14 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.utils.translation import gettext as _, gettext_lazy
+from django.utils.translation import gettext as _
 
 from learning_app.methodologies.core import METHODOLOGY_KIND
 from learning_app.methodologies.models import Methodology
-from learning_app.methodologies.services.lifecycle import Move, apply_moves, find_kept_back, lock_rows
+from learning_app.methodologies.services.lifecycle import BY_OPERATOR, Move, apply_moves, find_kept_back, lock_rows
 from learning_app.vocabulary import LifecycleKind, QuarantinedBy
 from minara_site.kernel.audit_log.services import record_audit, record_audits
-from minara_site.kernel.changes.services import record, watch
+from minara_site.kernel.changes.services import name_set, record, watch
 from minara_site.kernel.db import update_rows
 from minara_site.kernel.errors import Conflict, NotFound
 from minara_site.kernel.plain_text import clean_text
@@ -23,13 +23,6 @@ from minara_site.kernel.unchanged import UnchangedReason
 
 MAX_REASON_CHARS = 200
 ACTS = {LifecycleKind.QUARANTINED: "methodology_quarantined", LifecycleKind.RELEASED: "methodology_released"}
-WHY_KEPT = {
-    UnchangedReason.HELD: ("held", gettext_lazy("The guard holds its text. Decide on the held text first.")),
-    UnchangedReason.CHANGED_SINCE: (
-        "below_bar",
-        gettext_lazy("It is below the graduation bar. Only verified outcomes bring it there."),
-    ),
-}
 
 
 def quarantine(*, uid: str, reason: str, actor: str, now: datetime) -> Methodology:
@@ -56,13 +49,12 @@ def quarantine_all(
 
     Raises NotFound unless all are there, and Invalid.
     """
-    columns = {"quarantine": 1, "quarantined_by": QuarantinedBy.OPERATOR.value}
     with transaction.atomic():
         rows = [row for row in lock_all(uids) if row.quarantined_by != QuarantinedBy.OPERATOR]
         return decide(
             rows,
             LifecycleKind.QUARANTINED,
-            columns,
+            BY_OPERATOR,
             reason=reason,
             actor=actor,
             now=now,
@@ -97,9 +89,12 @@ def release_all(
         rows = lock_all(uids)
         if not all(row.quarantine for row in rows):
             raise Conflict(_("It is not in quarantine. Nothing was changed."), code="not_quarantined")
-        for why in find_kept_back(rows).values():
-            code, detail = WHY_KEPT[why]
-            raise Conflict(str(detail), code=code)
+        kept = find_kept_back(rows).values()
+        if UnchangedReason.HELD in kept:
+            raise Conflict(_("The guard holds its text. Decide on the held text first."), code="held")
+        if kept:
+            detail = _("It is below the graduation bar. Only verified outcomes bring it there.")
+            raise Conflict(detail, code="below_bar")
         return decide(
             rows,
             LifecycleKind.RELEASED,
@@ -136,8 +131,8 @@ def decide(
         max_chars=MAX_REASON_CHARS,
         min_chars=0,
     )
-    moves = [Move(row, kind, {**columns, "reviewed_at": now}, reason=reason) for row in rows]
-    apply_moves(moves, act=ACTS[kind], actor=actor, now=now, reason=reason)
+    moves = [Move(row, kind, {**columns, "reviewed_at": now}) for row in rows]
+    made = apply_moves(moves, act=ACTS[kind], actor=actor, now=now, reason=reason)
     if uids := [row.uid for row in rows]:
         details: dict[str, Any] = {"id": uids[0]} if len(uids) == 1 else {"count": len(uids), "ids": uids}
         record_audit(
@@ -145,7 +140,7 @@ def decide(
             actor=actor,
             tool_call=ACTS[kind],
             reasoning=reason,
-            details=details,
+            details=details | name_set(made),
         )
     return list(rows)
 
@@ -165,9 +160,9 @@ def set_reviewed(
         for row in rows:
             row.reviewed_at = now if is_reviewed else None
         update_rows(Methodology, ("reviewed_at",), rows)
-        record(act, {METHODOLOGY_KIND: watched}, actor=actor, at=now)
+        made = record(act, watched, actor=actor, at=now)
         record_audits(
-            ((act, {"id": row.uid}) for row in rows),
+            ((act, {"id": row.uid} | name_set(made)) for row in rows),
             now=now,
             actor=actor,
         )

@@ -29,5 +29,5 @@ def demote_fallen(
 ) -> int:
     """Quarantine what fell, never the reverse; return how many. Needs a transaction."""
     rows = list(list_fallen().select_for_update())
-    apply_moves([Move(row, kind, {"quarantine": 1}, reason=reason) for row in rows], actor=actor, now=now)
+    apply_moves([Move(row, kind, {"quarantine": 1}) for row in rows], actor=actor, now=now, reason=reason)
     return len(rows)

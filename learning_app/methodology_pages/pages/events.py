@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _, gettext_lazy
 
 from learning_app.methodologies.models import LifecycleEvent
-from learning_app.methodology_pages.pages.labels import LIFECYCLE, is_undone, why_label
+from learning_app.methodology_pages.pages.labels import LIFECYCLE, why_label
 from learning_app.methodology_pages.selectors import find_readable_cases
 from learning_app.vocabulary import LifecycleKind
 from minara_site.access.actors import name_actors
@@ -66,7 +66,7 @@ class EventRow:
 
     @property
     def label(self) -> Text:
-        is_undo = is_undone(self.event) and "rollback" not in self.event.details
+        is_undo = "undo" in self.event.details and "rollback" not in self.event.details
         return _("Decision undone") if is_undo else LIFECYCLE[LifecycleKind(self.event.kind)]
 
     @property

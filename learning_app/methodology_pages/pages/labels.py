@@ -47,7 +47,7 @@ def why_label(event: LifecycleEvent) -> str:
     """Return why something happened, empty where nobody said so."""
     details = event.details
     if number := details.get("rollback"):
-        why = _("Undo of roll-back %(number)d") if is_undone(event) else _("Roll-back %(number)d of its writer")
+        why = _("Undo of roll-back %(number)d") if "undo" in details else _("Roll-back %(number)d of its writer")
         return why % {"number": number}
     known = {
         "scan": _("The guard refuses its text."),
@@ -55,11 +55,6 @@ def why_label(event: LifecycleEvent) -> str:
         "demo_removed": _("The demo was removed, and the outcomes of its cases with it."),
     }
     return event.reason_text or next((words for key, words in known.items() if key in details), "")
-
-
-def is_undone(event: LifecycleEvent) -> bool:
-    """Say whether something was undone by it; `undo` is how that was told before sets of changes."""
-    return not event.details.keys().isdisjoint({"undoes", "undo"})
 
 
 def missing_label(row: Methodology) -> str:

@@ -14,6 +14,7 @@ from learning_app.methodologies.core import METHODOLOGY_KIND
 from learning_app.methodologies.core.wilson import wilson_interval
 from learning_app.methodologies.models import Methodology
 from learning_app.methodologies.querysets import is_court_enforced, trust_rules
+from learning_app.methodologies.services.decide import ACTS
 from learning_app.methodology_pages.pages.bounds import bound_curve
 from learning_app.methodology_pages.pages.evidence import e_label, evidence_curve, replay
 from learning_app.methodology_pages.pages.labels import missing_label, why_label, why_not_injected
@@ -35,7 +36,7 @@ from minara_site.access.principal import Principal
 from minara_site.config import CourtMode
 from minara_site.kernel.core.tokens import estimate_tokens
 from minara_site.kernel.guard.selectors import find_last_hold
-from minara_site.shell.undo import find_undoable, undo_url
+from minara_site.shell.undo import undo_url
 from minara_site.web.filters import Text
 
 
@@ -102,13 +103,12 @@ def page_context(shown: MethodologyRow, principal: Principal) -> dict[str, Any]:
         now=timezone.now(),
     )
     events = list_curve_events(row)
-    decision = find_decision(row) if row.quarantined_by else None
+    decision = find_decision(row)
     outcomes = sum(event.kind == LifecycleKind.OUTCOME_RECORDED for event in events)
     block = render_block([row])
     lower, upper = wilson_interval(row.times_correct, row.times_used)
-    decided = find_undoable(METHODOLOGY_KIND, row, principal=principal)
     return {
-        "undo_url": undo_url(decided if decision else None),
+        "undo_url": undo_url(METHODOLOGY_KIND, row, principal, ACTS.values()) if decision else None,
         "title": shown.name,
         "shown": shown,
         "row": row,

@@ -15,7 +15,7 @@ from learning_app.methodology_pages.pages.lists import METHODOLOGIES, count_tabs
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Invalid
 from minara_site.shell.pages import PageRequest, page
-from minara_site.shell.undo import find_undoable, undo_url
+from minara_site.shell.undo import undo_url
 from minara_site.web.lists import load_page, render_list
 from minara_site.web.moments import number_label
 from minara_site.web.responses import back, render_page, toast
@@ -73,11 +73,11 @@ def bulk(request: PageRequest) -> HttpResponse:
         "Quarantined %(count)s methodologies.",
         len(decided),
     )
-    done = find_undoable(METHODOLOGY_KIND, decided[0], principal=request.principal) if decided else None
+    undo = undo_url(METHODOLOGY_KIND, decided[0], request.principal) if decided else None
     toast(
         request,
         said % {"count": number_label(len(decided))},
-        undo_url(done),
+        undo,
     )
     return back(request, "methodologies:list")
 

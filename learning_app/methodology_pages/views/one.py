@@ -19,7 +19,7 @@ from learning_app.methodology_pages.pages.lists import shape_rows
 from learning_app.methodology_pages.pages.one import page_context
 from minara_site.access.policy import Act
 from minara_site.shell.pages import PageRequest, page
-from minara_site.shell.undo import find_undoable, undo_url
+from minara_site.shell.undo import undo_url
 from minara_site.web.lists import load_page, render_list
 from minara_site.web.responses import back, render_page, toast, wants_fragment
 
@@ -80,13 +80,7 @@ def quarantine_one(request: PageRequest, uid: str) -> HttpResponse:
         actor=request.principal.actor,
         now=timezone.now(),
     )
-    said = _("Quarantined: prompts carry it again only once an operator releases it.")
-    toast(
-        request,
-        said,
-        undo_url(find_undoable(METHODOLOGY_KIND, row, principal=request.principal)),
-    )
-    return back(request, reverse("methodologies:one", args=[uid]))
+    return answer(request, row, _("Quarantined: prompts carry it again only once an operator releases it."))
 
 
 @page(Act.METHODOLOGY_DECIDE, methods=("POST",))
@@ -97,12 +91,7 @@ def release_one(request: PageRequest, uid: str) -> HttpResponse:
         actor=request.principal.actor,
         now=timezone.now(),
     )
-    toast(
-        request,
-        _("Released: prompts may carry it."),
-        undo_url(find_undoable(METHODOLOGY_KIND, row, principal=request.principal)),
-    )
-    return back(request, reverse("methodologies:one", args=[uid]))
+    return answer(request, row, _("Released: prompts may carry it."))
 
 
 @page(Act.METHODOLOGY_DECIDE, methods=("POST",))
@@ -114,12 +103,7 @@ def mark_read(request: PageRequest, uid: str) -> HttpResponse:
         actor=request.principal.actor,
         now=timezone.now(),
     )
-    toast(
-        request,
-        _("Marked as read."),
-        undo_url(find_undoable(METHODOLOGY_KIND, row, principal=request.principal)),
-    )
-    return back(request, reverse("methodologies:one", args=[uid]))
+    return answer(request, row, _("Marked as read."))
 
 
 @page(Act.METHODOLOGY_DECIDE, methods=("POST",))
@@ -131,9 +115,10 @@ def mark_unread(request: PageRequest, uid: str) -> HttpResponse:
         actor=request.principal.actor,
         now=timezone.now(),
     )
-    toast(
-        request,
-        _("Marked as unread."),
-        undo_url(find_undoable(METHODOLOGY_KIND, row, principal=request.principal)),
-    )
-    return back(request, reverse("methodologies:one", args=[uid]))
+    return answer(request, row, _("Marked as unread."))
+
+
+def answer(request: PageRequest, row: Methodology, said: str) -> HttpResponse:
+    """Say what was done with a methodology, with its undo."""
+    toast(request, said, undo_url(METHODOLOGY_KIND, row, request.principal))
+    return back(request, reverse("methodologies:one", args=[row.uid]))

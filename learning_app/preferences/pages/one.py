@@ -28,7 +28,7 @@ from minara_site.kernel.core.diff import word_diff
 from minara_site.kernel.core.redact import redact_text
 from minara_site.kernel.guard.masking import mask, masked_for
 from minara_site.kernel.guard.selectors import find_last_hold
-from minara_site.shell.undo import find_undoable, undo_url
+from minara_site.shell.undo import undo_url
 from minara_site.web.filters import Text
 
 MAX_IN_FORCE = 3
@@ -65,6 +65,7 @@ def page_context(row: Preference, principal: Principal) -> dict[str, Any]:
     history = shape_history(row, principal.owner)
     before = find_statement_before(row)
     before = before if shown.is_own else mask(before)
+    is_limit = row.is_hard and row.state in {PreferenceState.ACTIVE, PreferenceState.ARCHIVED}  # its page asks for it
     return {
         "title": _("Preference %(id)d") % {"id": row.pk},
         "shown": shown,
@@ -74,16 +75,9 @@ def page_context(row: Preference, principal: Principal) -> dict[str, Any]:
         "limits": [masked_for(principal.owner, each) for each in current_limits(row)] if row.is_hard else [],
         "history": history,
         "changes": word_diff(before, shown.row.statement) if before else [],
-        "undo_url": find_undo_url(row, principal),
+        "undo_url": None if is_limit else undo_url(PREFERENCE_KIND, row, principal),
         **provenance_of(row, principal.owner),
     }
-
-
-def find_undo_url(row: Preference, principal: Principal) -> str | None:
-    """Return where the last decision is undone, None where nobody can or it is about a limit in force."""
-    decided = find_undoable(PREFERENCE_KIND, row, principal=principal)
-    is_about_force = row.is_hard and row.state in {PreferenceState.ACTIVE, PreferenceState.ARCHIVED}
-    return undo_url(None if is_about_force else decided)
 
 
 def provenance_of(row: Preference, reader: User) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from learning_app.vocabulary import PreferenceState
 from minara_site.access.actors import is_owner
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import record_audit
-from minara_site.kernel.changes.services import keep_texts, record, watch
+from minara_site.kernel.changes.services import keep_texts, name_set, record, watch
 from minara_site.kernel.db import update_rows
 from minara_site.kernel.errors import Conflict, FieldError, Invalid, Refused
 from minara_site.kernel.guard import core as guard
@@ -229,7 +229,11 @@ def decide(
     now: datetime,
     run: str | None = None,
 ) -> list[Preference]:
-    """Give locked preferences another state, all or none; a typed value makes it their owner's own act."""
+    """Give locked preferences another state, all or none; a typed value makes it their owner's own act.
+
+    Besides, only an undo sets or ends `active`, of a soft one. Raises Refused for a hard constraint that would come
+    into force or end without its owner's act, Conflict (`held`), and Invalid.
+    """
     reason = clean_text(
         reason,
         field="reason",
@@ -240,8 +244,10 @@ def decide(
     for row in rows:
         if state not in MOVES[PreferenceState(row.state)]:
             raise Conflict(str(WHAT_IT_IS[PreferenceState(row.state)]), code=row.state)
-        if statement is not None:
-            edit(row, statement, actor=actor, now=now)
+        if statement is not None and statement.strip() != row.statement:
+            earlier = {"statement": row.statement}
+            row.statement, row.rules_version = clean_statement(statement), guard.RULES.version
+            keep_texts(PREFERENCE_KIND, row, earlier, actor=actor, now=now)
         if typed is not None:
             value = typed_value_of(row.statement, row.dimension)
             if typed.strip().casefold() != value.casefold():
@@ -251,16 +257,15 @@ def decide(
                     code="typed_value",
                     errors=(FieldError("typed", problem),),
                 )
-        set_state(
-            row,
-            state,
-            reason=reason,
-            actor=actor,
-            now=now,
-            is_owners_act=typed is not None,
-        )
+        if row.is_hard and ACTIVE in (state, row.state) and typed is None:
+            raise only_its_owner()
+        if state is ACTIVE and is_refused(row):
+            raise Conflict(_("The guard holds its text. Decide on the held text first."), code="held")
+        row.state, row.reason = state, reason
+        row.decided_by, row.decided_at, row.updated_at = actor, now, now
+        row.version += 1
     update_rows(Preference, DECIDED, rows)
-    record(act, {PREFERENCE_KIND: watched}, actor=actor, at=now, reason=reason, run=run)
+    made = record(act, watched, actor=actor, at=now, reason=reason, run=run)
     for owner_id, own in groupby(sorted(rows, key=attrgetter("owner_id", "pk")), attrgetter("owner_id")):
         ids = [row.pk for row in own]
         details: dict[str, Any] = {"id": ids[0]} if len(ids) == 1 else {"count": len(ids), "ids": ids}
@@ -270,33 +275,11 @@ def decide(
             tool_call=act,
             owner_id=owner_id,
             reasoning=reason,
-            details=details,
+            details=details | name_set(made),
         )
-    announce_each(ENDED, (row.pk for row in rows if state is ARCHIVED), now=now)
-    announce_each(ACTIVATED, (row.pk for row in rows if state is ACTIVE), now=now)
+    if topic := {ARCHIVED: ENDED, ACTIVE: ACTIVATED}.get(state):
+        announce(topic, [row.pk for row in rows], now=now)
     return list(rows)
-
-
-def set_state(
-    row: Preference,
-    state: PreferenceState,
-    *,
-    reason: str = "",
-    actor: str,
-    now: datetime,
-    is_owners_act: bool,
-) -> None:
-    """Set the state of a locked preference by a decision; besides, only an undo sets or ends `active`, of a soft one.
-
-    Raises Refused for a hard constraint that would come into force or end without its owner's act, Conflict (`held`).
-    """
-    if row.is_hard and ACTIVE in (state, row.state) and not is_owners_act:
-        raise only_its_owner()
-    if state is ACTIVE and is_refused(row):
-        raise Conflict(_("The guard holds its text. Decide on the held text first."), code="held")
-    row.state, row.reason = state, reason
-    row.decided_by, row.decided_at, row.updated_at = actor, now, now
-    row.version += 1
 
 
 def announce_each(topic: str, ids: Iterable[int], *, now: datetime) -> None:
@@ -345,15 +328,6 @@ def only_its_owner() -> Refused:
     """Return the refusal of a hard constraint."""
     detail = _("Only its owner activates or archives a hard constraint, on its page after a fresh sign-in.")
     return Refused(detail, code="hard_constraint")
-
-
-def edit(row: Preference, statement: str, *, actor: str, now: datetime) -> None:
-    """Give a locked preference another statement and keep what it said. Raises Invalid, also for what is refused."""
-    if statement.strip() == row.statement:
-        return
-    earlier = {"statement": row.statement}
-    row.statement, row.rules_version = clean_statement(statement), guard.RULES.version
-    keep_texts(PREFERENCE_KIND, row, earlier, actor=actor, now=now)
 
 
 def clean_statement(statement: str) -> str:

@@ -15,7 +15,7 @@ from learning_app.preferences.models import Preference
 from learning_app.similarity.core import TfidfIndex, count_terms
 from learning_app.vocabulary import PreferenceDimension, PreferenceKind, PreferenceSource, PreferenceState
 from minara_site.kernel.audit_log.services import content_digest, record_audit
-from minara_site.kernel.changes.services import record, watch
+from minara_site.kernel.changes.services import name_set, record, watch
 from minara_site.kernel.errors import FieldError, Invalid
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.held_at import store_judged
@@ -173,8 +173,8 @@ def repeat(
     watched = watch(PREFERENCE_KIND, [same])
     Preference.objects.filter(pk=same.pk).update(**changes)
     same.refresh_from_db()
-    record("preference_repeated", {PREFERENCE_KIND: watched}, actor=repeated.actor, at=now)
-    details = {"reopened": 1} if is_reopened else {}
+    details = name_set(record("preference_repeated", watched, actor=repeated.actor, at=now))
+    details |= {"reopened": 1} if is_reopened else {}
     audit(
         same,
         repeated,

@@ -14,7 +14,7 @@ from minara_site.access.policy import Act
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.guard.selectors import list_holds
 from minara_site.shell.pages import PageRequest, page
-from minara_site.shell.undo import find_undoable, undo_url
+from minara_site.shell.undo import undo_url
 from minara_site.web.moments import number_label
 from minara_site.web.responses import back, render_page, toast
 
@@ -74,6 +74,6 @@ def bulk(request: PageRequest) -> HttpResponse:
         toast(
             request,
             said % {"count": number_label(len(rows))},
-            undo_url(find_undoable(PREFERENCE_KIND, rows[0], principal=request.principal)),
+            undo_url(PREFERENCE_KIND, rows[0], request.principal),
         )
     return back(request, "preferences:list")

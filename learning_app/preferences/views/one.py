@@ -22,7 +22,7 @@ from minara_site.access.policy import Act
 from minara_site.kernel.errors import Conflict, Invalid, Refused
 from minara_site.kernel.plain_text import parse_number
 from minara_site.shell.pages import PageRequest, page
-from minara_site.shell.undo import find_undoable, undo_url
+from minara_site.shell.undo import undo_url
 from minara_site.web.forms import show_refusal
 from minara_site.web.lists import render_row
 from minara_site.web.responses import back, form_status, render_page, see_other, toast, wants_fragment
@@ -139,7 +139,7 @@ def to_its_owner(request: PageRequest, row: Preference, url_name: str) -> HttpRe
 
 def answer(request: PageRequest, row: Preference, said: str | Promise) -> HttpResponse:
     """Say what was decided, with its undo; in a list the row leaves its tab."""
-    toast(request, said, undo_url(find_undoable(PREFERENCE_KIND, row, principal=request.principal)))
+    toast(request, said, undo_url(PREFERENCE_KIND, row, request.principal))
     if not wants_fragment(request):
         return back(request, reverse("preferences:one", args=[row.pk]))
     params = QueryDict(urlsplit(request.htmx.current_url or "").query)

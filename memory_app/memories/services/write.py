@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import islice
 from typing import Any
 
 from django.db import transaction
@@ -14,6 +13,7 @@ from memory_app.memories.services.clean import clean_content, clean_fact_type, c
 from memory_app.memories.services.guarded import hold_new, judge_new
 from minara_site.kernel.audit_log.services import content_digest, record_audit
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
+from minara_site.kernel.db import slices
 from minara_site.kernel.events import fact_recorded, memory_written, send_after_commit
 from minara_site.kernel.guard.kinds import stored_kinds
 
@@ -103,8 +103,7 @@ def write_memories(
     A slice stands whole or not at all. Raises Invalid before anything of the slice is stored.
     """
     written = 0
-    remaining = iter(drafts)
-    while chosen := list(islice(remaining, SLICE)):
+    for chosen in slices(drafts):
         rows = [
             build_memory(
                 owner_id=owner_id,

@@ -40,9 +40,14 @@ class RollbackPlan:
     `changes` is the part of the kinds whose changes are recorded, as it is carried out.
     """
 
-    parts: Mapping[RollbackKind, KindPlan]
+    parts: Mapping[Any, KindPlan]
     about: tuple[str, ...]
     changes: Plan
+
+    def __post_init__(self) -> None:
+        """Raise Invalid for more rows than one roll-back takes."""
+        if len(self.changes.steps) > MAX_ROWS:
+            raise too_many_rows()
 
     @property
     def is_empty(self) -> bool:
@@ -57,7 +62,7 @@ class RollbackPlan:
     @cached_property
     def counts(self) -> dict[str, int]:
         """Return how many rows each effect has, all of them named, and how many stay unchanged."""
-        return {name: len(self.items(name)) for name in [effect.name for effect in list_effects()]}
+        return {effect.name: len(self.items(effect.name)) for effect in list_effects()}
 
     @cached_property
     def sha256(self) -> str:
@@ -126,7 +131,7 @@ def preview_roll_back(
         )
         for kind, written in own.items()
     }
-    return plan_of(parts, (writer, since.isoformat()), changes)
+    return RollbackPlan(parts, (writer, since.isoformat()), changes)
 
 
 def preview_undo(
@@ -137,35 +142,21 @@ def preview_undo(
     lock: bool = False,
 ) -> RollbackPlan:
     """Return what undoing a roll-back would do: every row that no one changed since gets its state before it back."""
-    sets = [record.change_set_id] if record.change_set_id else []
-    changes = plan_undo(sets, actor=actor or record.actor, now=now or record.at, lock=lock)
+    changes = plan_undo([record.change_set_id], actor=actor or record.actor, now=now or record.at, lock=lock)
     parts = {
         kind: kind.part_of(changes, is_undo=True)
         if isinstance(kind, ChangesRollback)
         else kind.plan_undo(record, lock=lock)
         for kind in rollback_kinds()
     }
-    return plan_of(parts, ("undo", str(record.pk)), changes)
+    return RollbackPlan(parts, ("undo", str(record.pk)), changes)
 
 
-def plan_of(
-    parts: Mapping[Any, KindPlan],
-    about: tuple[str, ...],
-    changes: Plan,
-) -> RollbackPlan:
-    """Return the plan of all kinds. Raises Invalid for more rows than one roll-back takes."""
-    if len(changes.steps) > MAX_ROWS:
-        raise too_many_rows()
-    return RollbackPlan(parts, about, changes)
-
-
-def sets_of(writer: str, since: datetime) -> "QuerySet[ChangeSet]":
+def sets_of(writer: str, since: datetime) -> Any:
     """Return what a writer, or one run of an import, changed since a moment; roll-backs are undone on their own."""
     if writer.startswith(IMPORT):
-        of_run: QuerySet[ChangeSet] = ChangeSet.objects.filter(run=writer.removeprefix(IMPORT))
-        return of_run
-    own: QuerySet[ChangeSet] = ChangeSet.objects.filter(actor=writer, at__gte=since, rollback=None)
-    return own
+        return ChangeSet.objects.filter(run=writer.removeprefix(IMPORT))
+    return ChangeSet.objects.filter(actor=writer, at__gte=since, rollback=None)
 
 
 def entries_of(writer: str) -> "QuerySet[AuditEntry]":

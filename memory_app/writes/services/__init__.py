@@ -13,9 +13,8 @@ from minara_site.access.models import User
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.changes import services as changes
-from minara_site.kernel.changes.models import ROLLBACK
 from minara_site.kernel.errors import Conflict, Invalid
-from minara_site.kernel.rollback import UNCHANGED
+from minara_site.kernel.rollback import ROLLBACK, UNCHANGED
 
 MAX_UNCHANGED = 1_000  # rows that a record names; it counts them all
 

@@ -5,23 +5,11 @@ entries carry it; an entry whose act no app declares any more is shown by its na
 """
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 from django.utils.functional import Promise
 
 from minara_site.kernel import registry
-
-
-class Undo(StrEnum):
-    """How an act is undone, as the pages offer it today."""
-
-    NONE = ""
-    DELETE = "delete"  # what was written goes to the trash
-    RESTORE = "restore"  # it comes back from the trash
-    REVERT = "revert"  # an older version becomes the newest one
-    ROLL_BACK = "roll_back"  # together with what its writer or its run wrote
-    OPPOSITE = "opposite"  # by the act that sets the earlier state again, on the same page
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +37,6 @@ class AuditAct:
 
     name: str
     label: str | Promise
-    is_write: bool = True
-    undo: Undo = Undo.NONE
     changes_prompt: bool = False
     feed: FeedLine | None = None
     undone_by: str = ""

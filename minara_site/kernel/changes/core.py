@@ -14,10 +14,7 @@ TEXT_VERSION = "text_version"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A row of a plan: it reads `before`, of which `beside` does not count, and goes to `after`.
-
-    A state without columns is no row.
-    """
+    """A row of a plan, or of a set: it reads `before` and goes to `after`."""
 
     kind: str
     key: str
@@ -25,12 +22,6 @@ class Step:
     owner_id: int | None
     before: State
     after: State
-    beside: Collection[str] = ()
-
-    @property
-    def about(self) -> tuple[str, str, State]:
-        """Return which row it is, and what it reads."""
-        return self.kind, self.key, {name: self.before[name] for name in self.before if name not in self.beside}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +31,7 @@ class Stay:
     kind: str
     key: str
     row: Any
-    reason: str
+    reason: Any
     since: Any
 
 
@@ -60,26 +51,28 @@ class Plan:
 
     @cached_property
     def sha256(self) -> str:
-        """Return the hash that stands for this plan, whoever carries it out and when, as 64 hex digits."""
+        """Return the hash that stands for this plan, whoever carries it out and when, as 64 hex digits.
+
+        What a row of it reads, and where it goes, is known by its sets: one that reads otherwise stays.
+        """
+        steps = [(step.kind, step.key) for step in self.steps]
         stays = [(stay.kind, stay.key, stay.reason) for stay in self.stays]
-        return hashlib.sha256(repr([[step.about for step in self.steps], stays, self.follows]).encode()).hexdigest()
+        return hashlib.sha256(repr([steps, stays, self.follows]).encode()).hexdigest()
 
 
-def is_same_state(state: State, other: State, *, beside: Collection[str]) -> bool:
+def is_same_state(state: State, other: State, beside: Collection[str]) -> bool:
     """Say whether two states say the same in the columns that both know, but for those `beside`."""
-    if not state or not other:
-        return state == other
     return all(state[name] == other[name] for name in state.keys() & other.keys() - set(beside))
 
 
-def undo_changes(state: State, changes: Iterable[tuple[State, State]], *, beside: Collection[str]) -> State:
+def undo_changes(state: State, changes: Iterable[tuple[State, State]], beside: Collection[str]) -> State:
     """Return where a row goes whose changes, newest first as before and after, are undone as far as they fit.
 
     A column `beside` goes back where it reads what the change left, and is never in the way.
     """
     for before, after in changes:
-        if not is_same_state(state, after, beside=beside):
+        if not is_same_state(state, after, beside):
             break
         kept = {name: state[name] for name in beside if state.get(name) != after.get(name)}
-        state = before and {**state, **before, **kept}
+        state = {**state, **before, **kept}
     return state

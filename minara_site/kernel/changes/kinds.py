@@ -37,8 +37,8 @@ class Changes:
     id_column: ClassVar[str] = "pk"
 
     def gone(self, state: State, *, actor: str, now: datetime) -> State:
-        """Return what a row becomes whose creation is undone; without columns it is no row."""
-        return {}
+        """Return what a row becomes whose creation is undone."""
+        raise NotImplementedError
 
     def sign(self, state: State, target: State, *, actor: str) -> State:
         """Return where an undo by this actor leads a row, with their name where the row keeps whose state it is."""
@@ -74,14 +74,13 @@ class Changes:
     def load_texts(self, steps: Sequence[Step]) -> dict[str, dict[str, Any]]:
         """Return by key the words to which steps lead, where some were kept."""
         numbers = {step.key: step.after.get(TEXT_VERSION) for step in steps if self.texts}
-        kept = Revision.objects.filter(kind=self.name, key__in=numbers) if numbers else ()
+        kept = Revision.objects.filter(kind=self.name, key__in=numbers)
         return {each.key: each.texts for each in kept if each.number == numbers[each.key]}
 
-    def pack(self, state: State) -> list[Any] | None:
+    def pack(self, state: State) -> list[Any]:
         """Return a state as changes keep it."""
         values = map(state.get, self.columns)
-        packed = [(value - EPOCH) // MICROSECOND if isinstance(value, datetime) else value for value in values]
-        return packed if state else None
+        return [(value - EPOCH) // MICROSECOND if isinstance(value, datetime) else value for value in values]
 
     def unpack(self, values: Sequence[Any] | None) -> State:
         """Return the state that a change keeps; a column that is younger than it is not in it."""

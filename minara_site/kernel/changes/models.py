@@ -4,15 +4,12 @@ States, never texts: nothing in a change is masked, judged or purged. Source: `c
 """
 
 from enum import StrEnum
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from django.db import models
 from django.db.models import F, Q
 
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
-
-ROLLBACK = "rollback:"
-"""How the `run` of a set begins that is the roll-back of a writer, or its undo; the number of its record follows."""
 
 
 class SetState(StrEnum):
@@ -42,8 +39,6 @@ class ChangeSet(models.Model):
     )
     state = models.CharField(max_length=8, default=SetState.DONE)
     position = models.BigIntegerField(default=0)
-
-    objects: ClassVar[Any] = models.Manager()
 
     class Meta:
         db_table = "change_sets"
@@ -75,7 +70,7 @@ class Change(models.Model):
     before = models.JSONField(null=True)
     after = models.JSONField(null=True)
 
-    objects: ClassVar[Any] = ChangeQuerySet.as_manager()
+    objects = ChangeQuerySet.as_manager()
 
     class Meta:
         db_table = "changes"
@@ -92,8 +87,6 @@ class Revision(models.Model):
     texts = models.JSONField()
     actor = models.CharField(max_length=80)
     at = models.DateTimeField()
-
-    objects: ClassVar[Any] = models.Manager()
 
     class Meta:
         db_table = "revisions"

@@ -1,12 +1,12 @@
 """What undoing acts would do, and the history of a row."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from copy import copy
 from datetime import datetime
 from typing import Any
 
-from minara_site.kernel.changes.core import TEXT_VERSION, Plan, State, Stay, Step, is_same_state, undo_changes
+from minara_site.kernel.changes.core import TEXT_VERSION, Plan, Stay, Step, is_same_state, undo_changes
 from minara_site.kernel.changes.kinds import Changes, changes_of
 from minara_site.kernel.changes.models import Change, ChangeSet, Revision
 from minara_site.kernel.db import slices
@@ -30,15 +30,14 @@ def plan_undo(
     the transaction ends.
     """
     changes = Change.objects.done().filter(set__in=sets)
-    own = changes.for_owner(owner)
-    recorded: Any = defaultdict(lambda: defaultdict(list))
-    for change in own.order_by("-pk"):
-        recorded[change.kind][change.key].append(change)
+    newest = list(changes.for_owner(owner).order_by("-pk"))
     if lock:
-        lock_owners(own.values_list("owner", flat=True).distinct())
+        lock_owners(change.owner_id for change in newest)
     plan = Plan(now, owner is not EVERYONE and changes.exclude(owner=owner).exists())
     for name, kind in changes_of().items():
-        steps, stays = plan_rows(kind, recorded[name], made.get(name, ()), actor=actor, now=now, lock=lock)
+        steps, stays = plan_rows(
+            kind, [each for each in newest if each.kind == name], made.get(name, ()), actor=actor, now=now, lock=lock
+        )
         plan.steps.extend(steps)
         plan.stays.extend(stays)
         plan.follows.extend(kind.follows(steps))
@@ -47,33 +46,32 @@ def plan_undo(
 
 def plan_rows(
     kind: Changes,
-    past: Mapping[str, Sequence[Change]],
+    changes: Iterable[Change],
     made: Collection[str] = (),
     *,
     actor: str,
     now: datetime,
     lock: bool,
-    forwards: bool = False,
 ) -> tuple[list[Step], list[Stay]]:
-    """Return where rows of one kind go, and which stay; `forwards` does changes instead."""
+    """Return where rows of one kind go whose `changes`, newest first, are undone, and which stay."""
+    past: Any = defaultdict(list)
+    for change in changes:
+        past[change.key].append(change)
     keys = past.keys() | set(made)
-    rows, steps, reasons = kind.load(keys, lock=lock), list[Step](), dict[str, UnchangedReason]()
+    rows, steps = kind.load(keys, lock=lock), list[Step]()
+    reasons = dict.fromkeys(sorted(keys - rows.keys()), UnchangedReason.GONE)
     as_made = {change.key: kind.unpack(change.before) for change in reversed(list_changes(kind, made))}
-    for key in [*rows, *sorted(keys - rows.keys())]:
-        row, changes = rows.get(key), past.get(key, ())
-        state: State = kind.state_of(row) if row else {}
-        pairs = [(kind.unpack(change.before), kind.unpack(change.after)) for change in changes]
-        pairs = [(after, before) for before, after in pairs] if forwards else pairs
-        target, was_made = undo_changes(state, pairs, beside=kind.beside), as_made.get(key, state)
-        is_made = key in made and (kind.whatever_since or is_same_state(target, was_made, beside=kind.beside))
-        if state and (is_made or not target):
-            target = kind.gone(target or state, actor=actor, now=now)
+    for key, row in rows.items():
+        state = kind.state_of(row)
+        pairs = [(kind.unpack(change.before), kind.unpack(change.after)) for change in past.get(key, ())]
+        target, was_made = undo_changes(state, pairs, kind.beside), as_made.get(key, state)
+        is_made = key in made and (kind.whatever_since or is_same_state(target, was_made, kind.beside))
+        if is_made:
+            target = kind.gone(target, actor=actor, now=now)
         left = pairs[0][1] if pairs else was_made
         if target != state:
             target = kind.sign(state, target, actor=actor)
-            steps.append(Step(kind.name, key, row, (row or changes[0]).owner_id, state, target, kind.beside))
-        elif not state:
-            reasons[key] = UnchangedReason.GONE
+            steps.append(Step(kind.name, key, row, row.owner_id, state, target))
         elif state.get(TEXT_VERSION) != left.get(TEXT_VERSION):
             reasons[key] = UnchangedReason.EDITED_SINCE
         elif not (is_made and kind.whatever_since):
@@ -94,11 +92,13 @@ def list_changes(kind: Changes, keys: Iterable[str]) -> list[Change]:
 
 def list_history(kind: str, row: Any) -> list[tuple[Any, Any, ChangeSet]]:
     """Return what acts made of a row, newest first: copies before and after, which are masked and judged like it."""
-    facet, key, past = changes_of()[kind], str(row.pk), []
-    words = dict(Revision.objects.filter(kind=kind, key=key).values_list("number", "texts"))
-    for change in reversed(list_changes(facet, [key])):
-        both = copy(row), copy(row)
-        for earlier, state in zip(both, map(facet.unpack, (change.before, change.after)), strict=True):
-            vars(earlier).update({**state, **words.get(state.get(TEXT_VERSION), {})})
-        past.append((*both, change.set))
-    return past
+    facet, key = changes_of()[kind], str(row.pk)
+    words: Any = dict(Revision.objects.filter(kind=kind, key=key).values_list("number", "texts"))
+
+    def reads(values: Any) -> Any:
+        earlier, state = copy(row), facet.unpack(values)
+        vars(earlier).update({**state, **words.get(state.get(TEXT_VERSION), {})})
+        return earlier
+
+    past = reversed(list_changes(facet, [key]))
+    return [(reads(change.before), reads(change.after), change.set) for change in past]

@@ -1,6 +1,6 @@
 """Recording what an act changed, keeping earlier words, and carrying out plans."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
@@ -8,6 +8,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.audit_log.table import load_acts
@@ -23,33 +24,39 @@ from minara_site.kernel.ownership import lock_owners
 UNDONE, APPLY = "undone", "changes.apply"
 AT_ONCE, WITH_TEXTS = 500, 200
 """How many rows one transaction moves: of states, and of kinds whose words are judged when they come back."""
-Watched = Sequence[tuple[Any, State]]
+Watched = Sequence[tuple[str, Any, State]]
 
 
 def watch(kind: str, rows: Sequence[Any]) -> Watched:
     """Return locked rows with what they read now: `record` compares with it once the act has changed them."""
-    return [(row, changes_of()[kind].state_of(row)) for row in rows]
+    facet = changes_of()[kind]
+    return [(kind, row, facet.state_of(row)) for row in rows]
 
 
-def record(act: str, watched: Mapping[str, Watched], **about: Any) -> ChangeSet | None:
-    """Store what an act changed on rows, by kind, in its transaction; None when it changed nothing.
+def record(act: str, watched: Watched, **about: Any) -> ChangeSet | None:
+    """Store what an act changed on rows, in its transaction; None when it changed nothing.
 
     `about` are columns of the set: actor, at, reason, run. An act that only makes rows needs no set: its audit entry,
     or its run, names them.
     """
+    kinds = changes_of()
     steps = [
         Step(kind, str(row.pk), row, row.owner_id, before, after)
-        for kind, facet in changes_of().items()
-        for row, before in watched.get(kind, ())
-        if before != (after := facet.state_of(row))
+        for kind, row, before in watched
+        if before != (after := kinds[kind].state_of(row))
     ]
     return store_set(steps, act=act, **about) if steps else None
+
+
+def name_set(made: ChangeSet | None) -> dict[str, int]:
+    """Return what the audit entries of an act say of its set."""
+    return {"change_set": made.pk} if made else {}
 
 
 def store_set(steps: Sequence[Step], *, reason: str = "", **columns: Any) -> ChangeSet:
     """Store a set with its changes; secrets are taken out of the reason."""
     kinds = changes_of()
-    made: ChangeSet = ChangeSet.objects.create(reason=redact_text(reason)[:200], **columns)
+    made = ChangeSet.objects.create(reason=redact_text(reason)[:200], **columns)
     changes = [
         Change(
             set=made,
@@ -67,25 +74,22 @@ def store_set(steps: Sequence[Step], *, reason: str = "", **columns: Any) -> Cha
 
 def keep_texts(kind: str, row: Any, earlier: dict[str, Any], *, actor: str, now: datetime) -> None:
     """Keep the words that an act gave to a locked row as its next version, unsaved; the `earlier` ones as the first."""
-    number = Revision.objects.filter(kind=kind, key=str(row.pk)).count() or 1
-    row.text_version = number + 1
-    versions = [(row.text_version, {name: getattr(row, name) for name in earlier}, actor, now)]
-    if number == 1:
-        versions.append((number, earlier, row.actor, row.created_at))
-    Revision.objects.bulk_create(
-        Revision(kind=kind, key=str(row.pk), owner_id=row.owner_id, number=number, texts=texts, actor=by, at=at)
-        for number, texts, by, at in versions
-    )
+    about = {"kind": kind, "key": str(row.pk), "owner_id": row.owner_id}
+    row.text_version = (Revision.objects.filter(kind=kind, key=str(row.pk)).count() or 1) + 1
+    texts = {name: getattr(row, name) for name in earlier}
+    first = Revision(**about, number=1, texts=earlier, actor=row.actor, at=row.created_at)
+    newest = Revision(**about, number=row.text_version, texts=texts, actor=actor, at=now)
+    Revision.objects.bulk_create([first, newest], ignore_conflicts=True)  # the first is stored with the second
 
 
-def delete_texts(kind: str, keys: Collection[str]) -> None:
+def delete_texts(kind: str, keys: Collection[Any]) -> None:
     """Delete the earlier words of rows that are purged, in that transaction; changes keep their states."""
-    Revision.objects.filter(kind=kind, key__in=keys).delete()
+    Revision.objects.filter(kind=kind, key__in=map(str, keys)).delete()
 
 
 def erase_owner(owner_id: int) -> None:
-    """Delete the reasons of what an owner did and suffered, before their rows go and take changes and words along."""
-    ChangeSet.objects.filter(changes__owner=owner_id).update(reason="")
+    """Delete the reasons of acts by an owner or on their rows, before these go and take changes and words along."""
+    ChangeSet.objects.filter(Q(changes__owner=owner_id) | Q(actor=f"user:{owner_id}")).update(reason="")
 
 
 def apply_plan(plan: Plan, *, in_one: bool = False, **about: Any) -> ChangeSet:
@@ -99,7 +103,7 @@ def apply_plan(plan: Plan, *, in_one: bool = False, **about: Any) -> ChangeSet:
         request_run(APPLY, {"set_id": made.pk}, now=plan.at, requested_by=made.actor)
         return made
     for kind, steps in groupby(plan.steps, key=attrgetter("kind")):
-        for some in slices(steps, AT_ONCE):
+        for some in slices(steps):
             move(kind, some, made=made)
     return made
 
@@ -111,14 +115,15 @@ def apply_set(set_id: int, *, now: datetime, claim: Claim | None = None) -> dict
     """
     changes, done = Change.objects.filter(set=set_id), 0
     total = changes.count()
-    moved: int | None = 0
     try:
-        while moved is not None:
+        while True:
             report_progress(claim, done, total)
             begun = monotonic()
             with transaction.atomic():
                 moved = apply_next(set_id)
-            done += moved or 0
+            if moved is None:
+                break
+            done += moved
             sleep(monotonic() - begun)
     except Cancelled:
         stop(set_id)
@@ -129,8 +134,7 @@ def apply_set(set_id: int, *, now: datetime, claim: Claim | None = None) -> dict
 def lock_running(set_id: int) -> ChangeSet | None:
     """Lock a set that is still running, until the transaction ends; None for another."""
     sets = ChangeSet.objects.select_related("undoes").select_for_update(of=("self",))
-    found: ChangeSet | None = sets.filter(pk=set_id, state=SetState.RUNNING).first()
-    return found
+    return sets.filter(pk=set_id, state=SetState.RUNNING).first()
 
 
 def stop(set_id: int) -> None:
@@ -157,8 +161,9 @@ def apply_next(set_id: int) -> int | None:
     kind = changes_of()[left[0].kind]
     changes = [change for change in left if change.kind == kind.name][: WITH_TEXTS if kind.texts else AT_ONCE]
     lock_owners(change.owner_id for change in changes)
-    planned = {change.key: [change] for change in changes}
-    moves, stays = plan_rows(kind, planned, actor=made.actor, now=made.at, lock=True, forwards=True)
+    for change in changes:  # done, not undone
+        change.before, change.after = change.after, change.before
+    moves, stays = plan_rows(kind, changes, actor=made.actor, now=made.at, lock=True)
     move(kind.name, moves, made=made)
     made.changes.filter(kind=kind.name, key__in=[stay.key for stay in stays]).delete()
     made.position = changes[-1].pk

@@ -15,6 +15,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from minara_site.kernel.audit_log.services import content_digest
+from minara_site.kernel.changes.services import delete_texts
 from minara_site.kernel.errors import Conflict
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.registry import facets
@@ -187,7 +188,8 @@ class StoredKind(ABC):
             listener(rows, now=now)
 
     def delete_derived(self, ids: Sequence[int]) -> None:
-        """Delete what was derived from rows that are gone for good."""
+        """Delete what was derived from rows that are gone for good, and their earlier words."""
+        delete_texts(self.name, ids)
         for listener in self.on_deleted:
             listener(ids)
 

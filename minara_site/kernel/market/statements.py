@@ -14,13 +14,13 @@ from typing import Any
 
 from django.db import connection, models
 
+from minara_site.kernel.db import slices
 from minara_site.kernel.market.core.bars import Candidate, Quote
 from minara_site.kernel.market.core.values import DIGITS
 
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 SQLITE_DIGITS = Context(prec=DIGITS)
 
-MAX_SLOTS = 500  # of one statement
 
 Span = tuple[datetime, datetime]
 
@@ -165,10 +165,8 @@ def read_newest_of_symbols(
     adapt, parts = connection.ops.adapt_datetimefield_value, parts_for(owner_id)
     asked = [owner_id for part in parts if part.is_owners]
     found: dict[tuple[str, datetime, datetime], list[Candidate]] = {}
-    unique = list(dict.fromkeys(slots))
     with connection.cursor() as cursor:
-        for start in range(0, len(unique), MAX_SLOTS):
-            some = unique[start : start + MAX_SLOTS]
+        for some in slices(dict.fromkeys(slots)):
             values = [value for symbol, since, until in some for value in (symbol, adapt(since), adapt(until))]
             cursor.execute(symbols_slots_statement(parts, len(some)), [*values, *asked])
             ids = cursor.fetchall()

@@ -137,7 +137,7 @@ def test_deleting_is_soft_and_ends_when_it_is_restored(agent, ana, page):
     assert agent.post("/v1/learnings", BODY).status_code == 201, "a deleted one repeats nothing"
     assert page.post(f"/learnings/{uid}/restore/").status_code == 303, "what their own key deleted"
     entry = AuditEntry.objects.get(tool_call="learning_removed")
-    assert (entry.owner_id, set(entry.details)) == (ana.pk, {"id", "sha256"})
+    assert (entry.owner_id, set(entry.details)) == (ana.pk, {"id", "sha256", "change_set"})
 
 
 def test_held_copies_hide_no_live_one_and_another_reader_sees_no_secret(agent, ana, olga):

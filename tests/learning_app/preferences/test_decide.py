@@ -74,7 +74,10 @@ def test_every_state_and_act_moves_as_the_table_says_or_not_at_all(ana):
                 topics = {("active", ""): ["ended"], ("", "active"): ["activated"]}
                 moved = (state if state == "active" else "", "active" if done.state == "active" else "")
                 assert [topic for topic, ids in announced() if ids == [row.pk]] == topics.get(moved, [])
-                assert AuditEntry.objects.get(owner_id=ana.pk).details == {"id": row.pk}
+                assert AuditEntry.objects.get(owner_id=ana.pk).details == {
+                    "id": row.pk,
+                    "change_set": last_set("preference", row).pk,
+                }
                 continue
             with pytest.raises(MinaraError) as refusal:
                 act(name, row)
@@ -122,7 +125,7 @@ def test_an_undo_takes_the_group_and_leaves_what_changed_since(ana, ben):
     assert (entry.tool_call, entry.reasoning, entry.details) == (
         "preference_rejected",
         "all alike",
-        {"count": 3, "ids": ids},
+        {"count": 3, "ids": ids, "change_set": last_set("preference", rows[0]).pk},
     )
     Preference.objects.filter(pk=rows[1].pk).update(state="proposed", decided_by="", decided_at=None)
     undone = undo_last("preference", rows[0], by=ana)
