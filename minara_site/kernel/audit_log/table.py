@@ -28,7 +28,7 @@ class FeedLine:
 
 @dataclass(frozen=True, slots=True)
 class AuditAct:
-    """An act as the audit log names it. One that `is_write` changed stored data.
+    """An act as the audit log names it.
 
     One that `changes_prompt` is counted among what the next session will read and this one does not. Without `feed`
     it is not among what happened lately. What it changed is undone by whom the policy lets do `undone_by`, an act of
