@@ -262,8 +262,11 @@ class TestManyRows:
         assert made.state == SetState.STOPPED
 
     def test_what_an_erased_owner_had_is_left_out(self, running, ana):
+        from tests.toy.models import Note
+
         services.apply_next(running.pk)
         services.erase_owner(ana.pk)
+        Note.objects.all().delete()
         ana.delete()
         assert services.apply_set(running.pk, now=LATER) == {"moved": 0, "changed": 0}
         assert (ChangeSet.objects.get(pk=running.pk).state, Change.objects.count()) == (SetState.DONE, 0)
