@@ -18,6 +18,7 @@ from minara_site.access.actors import name_actors
 from minara_site.access.models import User
 from minara_site.kernel.guard.kinds import Label
 from minara_site.kernel.rollback import UNCHANGED, Effect, PlanRow, list_effects, rollback_kinds
+from minara_site.kernel.unchanged import UnchangedReason
 from minara_site.shell.undo import label_reasons
 from minara_site.web.lists import Column, Empty, ListSpec, by_time
 from minara_site.web.moments import number_label
@@ -184,7 +185,7 @@ def show_record(record: WriteRollback, *, reader: User) -> dict[str, Any]:
         "effects": list_counts(record.counts, is_undo=record.undoes_id is not None),
         "unchanged": [
             (
-                kind.url(each[kind.record_key]),
+                "" if each["why"] == UnchangedReason.GONE else kind.url(each[kind.record_key]),
                 kind.title(each[kind.record_key]),
                 reason,
             )

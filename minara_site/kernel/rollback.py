@@ -4,7 +4,7 @@ An app lists its kinds in `<app>/rollbacks.py`. An act of the audit log, and an 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar, Protocol
@@ -148,7 +148,7 @@ class RollbackKind(ABC):
             PlanRow(
                 self.title(row.object_id),
                 row.owner_id,
-                self.url(row.object_id),
+                "" if row.reason == UnchangedReason.GONE else self.url(row.object_id),
             )
             for row in rows
         ]
@@ -203,18 +203,21 @@ class ChangesRollback(RollbackKind):
     def facet(self) -> Changes:
         return changes_of()[self.name]
 
-    def made_by(self, entries: Entries) -> set[str]:
-        """Return the keys of the rows that these entries made."""
+    def made_by(self, entries: Entries) -> dict[Any, str]:
+        """Return what the rows are called that these entries made, each with its key, empty once it is gone."""
         made = [entry.details["id"] for entry in entries if self.writes[entry.tool_call] == self.effects[0].name]
-        of_ids = [self.facet.model.objects.filter(**{f"{self.facet.id_column}__in": ids}) for ids in slices(made)]
-        return {str(pk) for rows in of_ids for pk in rows.values_list("pk", flat=True)}
+        name, keys = self.facet.id_column, dict.fromkeys(made, "")
+        for ids in slices(made):
+            rows = self.facet.model.objects.filter(**{f"{name}__in": ids})
+            keys |= {each: str(pk) for each, pk in rows.values_list(name, "pk")}
+        return keys
 
     @abstractmethod
     def effect_of(self, state: State, target: State) -> str:
         """Return the effect of a roll-back that leads a row from one state to another."""
 
-    def part_of(self, plan: Plan, *, is_undo: bool = False) -> KindPlan:
-        """Return what of a plan is about this kind, in the shape of the others."""
+    def part_of(self, plan: Plan, *, gone: Iterable[Any] = (), is_undo: bool = False) -> KindPlan:
+        """Return what of a plan is about this kind, in the shape of the others, with rows that are `gone`."""
         steps: dict[str, list[Step]] = {effect.name: [] for effect in self.effects}
         for step in plan.steps:
             if step.kind == self.name:
@@ -230,6 +233,7 @@ class ChangesRollback(RollbackKind):
             for stay in plan.stays
             if stay.kind == self.name
         ]
+        unchanged += [UnchangedRow(UnchangedReason.GONE, each) for each in gone]
         return KindPlan(steps, unchanged)
 
     def apply(self, record: RollbackRecord, plan: KindPlan) -> Mapping[Any, Mapping[str, Any]]:

@@ -11,7 +11,7 @@ class UnchangedReason(TextChoices):
     MOVED_SINCE = "moved_since", _("it was deleted or restored afterwards")
     CHANGED_SINCE = "changed_since", _("its value was changed afterwards")
     GONE = "gone", _("it was removed for good")
-    DECIDED = "decided", _("a person decided on it afterwards")
+    DECIDED = "decided", _("a person decided on it")
     RECORD = "record", _("it is a record of what was decided, which nothing changes")
     WAITS = "waits", _("its new value waits in the queue of held texts; discard it there")
     HELD = "held", _("the guard holds its text; decide on the held text first")

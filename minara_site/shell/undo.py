@@ -19,7 +19,7 @@ from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.table import load_acts
 from minara_site.kernel.changes.core import Plan, Stay, Step
 from minara_site.kernel.changes.kinds import changes_of
-from minara_site.kernel.changes.models import ChangeSet, SetState
+from minara_site.kernel.changes.models import Change, ChangeSet, SetState
 from minara_site.kernel.changes.selectors import list_changes, plan_undo
 from minara_site.kernel.changes.services import APPLY, AT_ONCE, UNDONE, apply_plan, stop
 from minara_site.kernel.errors import Conflict, NotFound
@@ -66,16 +66,19 @@ def get_set(set_id: int, *, principal: Principal) -> tuple[ChangeSet, Owner]:
 
     Raises NotFound where none is theirs, and what the policy raises.
     """
-    found = ChangeSet.objects.filter(pk=set_id).select_related("undoes").first()
-    first = found
-    while first and first.undoes:
-        first = first.undoes
-    act = load_acts().get(first.act) if first else None
     owner = EVERYONE if principal.is_operator else principal.owner
-    if not (found and act and act.undone_by and found.changes.for_owner(owner).exists()):
+    change = Change.objects.for_owner(owner).filter(set=set_id).select_related("set").first()
+    if change is None:
+        raise NotFound(_("There is nothing to undo here."))
+    first: ChangeSet = change.set
+    earlier = {each.set_id: each.set for each in list_changes(changes_of()[change.kind], [change.key])}
+    while first.undoes_id:  # an undo changes rows of what it undoes, and no others
+        first = earlier[first.undoes_id]
+    act = load_acts().get(first.act)
+    if not (act and act.undone_by):
         raise NotFound(_("There is nothing to undo here."))
     principal.require(Act(act.undone_by))
-    return found, owner
+    return change.set, owner
 
 
 def undo_set(set_id: int, *, principal: Principal, now: datetime, sha256: str = "") -> tuple[ChangeSet, Plan]:

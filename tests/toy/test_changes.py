@@ -165,6 +165,17 @@ def test_what_was_made_goes_unless_another_changed_it_and_comes_back_as_it_was(a
     assert own.pk < rolled.pk < back.pk
 
 
+def test_an_act_that_was_undone_and_done_again_many_times_is_undone_in_few_queries(page, ana):
+    changed = archive(ana, *make(ana, "one"))
+    for _time in range(25):
+        page.post(undo_page(changed))
+        changed = ChangeSet.objects.latest("pk")
+    with CaptureQueriesContext(connection) as asked:
+        page.get(undo_page(changed))
+    assert len(asked) <= 20
+    assert archived() == {"one": None}
+
+
 def test_the_history_of_a_row_has_it_before_and_after_each_act(page, ana):
     [note] = make(ana, "one")
     changed = archive(ana, note)
@@ -230,6 +241,7 @@ class TestManyRows:
             services.apply_set(running.pk, now=LATER, claim=Claim(run.pk, run.job, run.arguments, 1, "w"))
         running.refresh_from_db()
         assert (running.state, running.changes.count(), self.count()) == (SetState.STOPPED, 500, 500)
+        assert "This undo was stopped." in words_of(page.get(undo_page(running)))
         page.post(undo_page(running))
         assert self.count() == 0
 
@@ -247,6 +259,8 @@ class TestManyRows:
         assert page.post(undo_page(running), {"stop": "1"}).status_code == 303
         running.refresh_from_db()
         assert (running.state, running.changes.count(), self.count()) == (SetState.DONE, 1_200, 1_200)
+        part = page.get(undo_page(running), HTTP_HX_REQUEST="true")
+        assert "This undo is done." in words_of(part), "the part that a running one asks for"
 
     def test_who_asked_for_it_and_operators_see_and_stop_it(self, operator_page, page, ana, ben):
         changed = archive(ana, *make(ana, "hers"), *make(ben, *(f"note {number}" for number in range(600))))

@@ -111,16 +111,17 @@ def preview_roll_back(
         changed = Change.objects.filter(set__in=sets).values_list("owner", flat=True).distinct()
         lock_owners([*changed, *(entry.owner_id for entry in entries)])
     own = {kind: [entry for entry in entries if entry.tool_call in kind.writes] for kind in rollback_kinds()}
+    made = {kind: kind.made_by(written) for kind, written in own.items() if isinstance(kind, ChangesRollback)}
     changes = plan_undo(
         sets,
-        {kind.name: kind.made_by(made) for kind, made in own.items() if isinstance(kind, ChangesRollback)},
+        {kind.name: set(filter(None, keys.values())) for kind, keys in made.items()},
         actor=actor,
         now=now,
         owner=owner or EVERYONE,
         lock=lock,
     )
     parts = {
-        kind: kind.part_of(changes)
+        kind: kind.part_of(changes, gone=[each for each, key in made[kind].items() if not key])
         if isinstance(kind, ChangesRollback)
         else kind.plan(
             written,

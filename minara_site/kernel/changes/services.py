@@ -75,11 +75,12 @@ def store_set(steps: Sequence[Step], *, reason: str = "", **columns: Any) -> Cha
 def keep_texts(kind: str, row: Any, earlier: dict[str, Any], *, actor: str, now: datetime) -> None:
     """Keep the words that an act gave to a locked row as its next version, unsaved; the `earlier` ones as the first."""
     about = {"kind": kind, "key": str(row.pk), "owner_id": row.owner_id}
-    row.text_version = (Revision.objects.filter(kind=kind, key=str(row.pk)).count() or 1) + 1
+    kept = Revision.objects.filter(kind=kind, key=str(row.pk)).count()
+    row.text_version = (kept or 1) + 1
     texts = {name: getattr(row, name) for name in earlier}
     first = Revision(**about, number=1, texts=earlier, actor=row.actor, at=row.created_at)
     newest = Revision(**about, number=row.text_version, texts=texts, actor=actor, at=now)
-    Revision.objects.bulk_create([first, newest], ignore_conflicts=True)  # the first is stored with the second
+    Revision.objects.bulk_create([newest] if kept else [first, newest])
 
 
 def delete_texts(kind: str, keys: Collection[Any]) -> None:

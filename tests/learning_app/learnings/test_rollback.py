@@ -107,6 +107,16 @@ def test_an_edit_that_was_undone_hides_no_writer_and_what_changed_since_is_named
     assert (stay.reason, stay.since.actor) == ("edited_since", f"user:{ana.pk}")
 
 
+def test_what_was_removed_for_good_is_named_and_leads_nowhere(ana, olga, operator_page):
+    row, _other = store(ana, "scan the curve pools", BAD), store(ana, "hedge the spread", BAD)
+    row.delete()
+    record = take_back(olga)
+    assert [(each["learning"], each["why"]) for each in record.left] == [(row.uid, "gone")]
+    shown = text_of(operator_page.get(f"/ops/writes/{record.pk}/"))
+    assert "it was removed for good" in shown
+    assert f"/learnings/{row.uid}/" not in shown
+
+
 def test_what_waits_for_its_purge_comes_back_by_no_undo(ana):
     row, long_ago = store(ana, "scan the curve pools", BAD), NOON - timedelta(days=400)
     set_deleted(principal=person(ana), owner=ana, uids=[row.uid], is_deleted=True, now=long_ago)

@@ -407,6 +407,6 @@ class TestReview:
         self.decide(operator_page, "accept", rows[0])
         page.post(one(rows[0], "archive"))
         undo = operator_page.post(reverse("quarantine:undo", args=[f"preference-{rows[0].pk}"]), follow=True)
-        assert toasts_of(undo) == ["Nothing was undone: a person decided on it afterwards."]
+        assert toasts_of(undo) == ["Nothing was undone: a person decided on it."]
         assert "5 proposed preferences" not in words_of(page.get("/"))
         assert "3 proposed preferences" in words_of(page.get("/"))
