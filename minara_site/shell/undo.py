@@ -67,7 +67,7 @@ def get_set(set_id: int, *, principal: Principal) -> tuple[ChangeSet, Owner]:
     Raises NotFound where none is theirs, and what the policy raises.
     """
     owner = EVERYONE if principal.is_operator else principal.owner
-    change = Change.objects.for_owner(owner).filter(set=set_id).select_related("set").first()
+    change = Change.objects.for_owner(owner).filter(set__pk=set_id).select_related("set").first()
     if change is None:
         raise NotFound(_("There is nothing to undo here."))
     first: ChangeSet = change.set
