@@ -15,11 +15,12 @@ from pathlib import Path
 from time import monotonic, sleep
 
 from profile_app.documents.core import MAX_CHARS, WORKSPACE_FILE
-from profile_app.workspace.core.names import MEMORY_FOLDER
+from profile_app.workspace.core.names import MEMORY_FOLDER, FileName, is_spelled_as_note
 from profile_app.workspace.core.problems import FileProblem, ProblemCode
 
 MARK_FILE = ".minara"
 MARK_LINE = "minara workspace "
+MARK_BYTES = 200
 UNREADABLE_MARK = "?"
 MAX_BYTES = 4 * MAX_CHARS[WORKSPACE_FILE]
 """UTF-8 has at most four bytes a character."""
@@ -131,14 +132,14 @@ def open_folder(path: Path, mark: str) -> Iterator[Folder]:
         try:
             root = os.open(path, _DIRECTORY)
             opened.callback(os.close, root)
-            lock = os.open(MARK_FILE, _READ, dir_fd=root)
+            lock = open_mark(root)
             opened.callback(os.close, lock)
-            found = os.read(lock, 200).decode("ascii", "replace")
+            found = mark_of(lock)
         except FileNotFoundError as error:
             raise NotHere from error
         except OSError as error:
             raise FileProblem(ProblemCode.UNREADABLE_FOLDER) from error
-        if found.strip() != f"{MARK_LINE}{mark}":
+        if found != mark:
             raise NotHere
         wait_for_lock(lock)
         notes, problem = None, None
@@ -166,22 +167,65 @@ def make_folder(path: Path, mark: str) -> None:
         raise FileProblem(ProblemCode.UNREADABLE_FOLDER) from error
 
 
-def read_mark(path: Path) -> str:
-    """Return the mark of a folder, empty where there is none and `?` where it cannot be read."""
+def open_mark(root: int) -> int:
+    """Open the mark file of a folder. Raises FileProblem for what is no plain file of one name, and OSError."""
+    opened = os.open(MARK_FILE, _READ, dir_fd=root)
+    found = os.fstat(opened)
+    if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
+        os.close(opened)
+        raise FileProblem(ProblemCode.UNREADABLE_FOLDER)
+    return opened
+
+
+def mark_of(opened: int) -> str:
+    """Return the mark that an opened mark file holds."""
+    return os.read(opened, MARK_BYTES).decode("ascii", "replace").strip().removeprefix(MARK_LINE)
+
+
+def read_mark(path: Path) -> tuple[str, str]:
+    """Return the mark of a folder, empty where there is none and `?` where it cannot be read, and that file's stamp.
+
+    A copy of the file has another stamp.
+    """
+    with ExitStack() as stack:
+        try:
+            root = os.open(path, _DIRECTORY)
+            stack.callback(os.close, root)
+            opened = open_mark(root)
+            stack.callback(os.close, opened)
+            return mark_of(opened), stamp_of(os.fstat(opened))
+        except FileNotFoundError:
+            return "", ""
+        except (OSError, FileProblem):
+            return UNREADABLE_MARK, ""
+
+
+def has_files(path: Path) -> bool:
+    """Say whether a folder holds agent files, or what cannot be read, or more than is looked at."""
+    with ExitStack() as stack:
+        try:
+            root = os.open(path, _DIRECTORY)
+            stack.callback(os.close, root)
+            if any(is_there(name, root) for name in FileName):
+                return True
+            notes = open_notes(root)
+            stack.callback(os.close, notes)
+            with os.scandir(notes) as entries:
+                names = [entry.name for entry in islice(entries, MAX_ENTRIES + 1)]
+        except FileNotFoundError:
+            return False
+        except OSError:
+            return True
+    return len(names) > MAX_ENTRIES or any(is_spelled_as_note(f"{MEMORY_FOLDER}/{name}") for name in names)
+
+
+def is_there(name: str, directory: int) -> bool:
+    """Say whether a directory has this name, whatever it is."""
     try:
-        return (path / MARK_FILE).read_text("ascii", "replace").strip().removeprefix(MARK_LINE)
+        os.stat(name, dir_fd=directory, follow_symlinks=False)
     except FileNotFoundError:
-        return ""
-    except OSError:
-        return UNREADABLE_MARK
-
-
-def mark_stamp(path: Path) -> str:
-    """Return times and size of a folder's mark file, empty where it cannot be looked at. A copy of it has others."""
-    try:
-        return stamp_of((path / MARK_FILE).stat())
-    except OSError:
-        return ""
+        return False
+    return True
 
 
 def open_notes(root: int) -> int:

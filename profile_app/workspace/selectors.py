@@ -38,7 +38,7 @@ from profile_app.workspace.core.names import (
     placement_of,
 )
 from profile_app.workspace.core.proposals import find_missing
-from profile_app.workspace.folder import UNREADABLE_MARK, mark_stamp, read_mark
+from profile_app.workspace.folder import UNREADABLE_MARK, read_mark
 from profile_app.workspace.models import Workspace
 from profile_app.workspace.problems import described, unknown_name_label
 
@@ -129,9 +129,8 @@ def list_workspaces(owner: User) -> list[Workspace]:
 
 def is_here(workspace: Workspace, owner: User) -> bool:
     """Say whether this folder is on this machine, or something that cannot be read is in its place."""
-    path = path_of(workspace, owner)
-    mark = read_mark(path)
-    is_ours = mark == workspace.mark and workspace.mark_stamp in {"", mark_stamp(path)}
+    mark, stamp = read_mark(path_of(workspace, owner))
+    is_ours = mark == workspace.mark and workspace.mark_stamp in {"", stamp}
     return is_ours or mark == UNREADABLE_MARK
 
 

@@ -12,7 +12,7 @@ from minara_site.access.models import User
 from minara_site.kernel.ownership import lock_owner
 from profile_app.workspace.core.problems import ProblemCode
 from profile_app.workspace.core.sync import Copy
-from profile_app.workspace.folder import make_folder, mark_stamp, read_mark
+from profile_app.workspace.folder import make_folder, read_mark
 from profile_app.workspace.models import Workspace
 from profile_app.workspace.selectors import is_here, list_workspaces, path_of, usual_path
 
@@ -37,7 +37,7 @@ def attach_folder(*, owner: User, path: Path | None, now: datetime) -> Workspace
         workspace.mark, workspace.copies, workspace.problems, workspace.read_at = str(uuid4()), {}, [], None
         place = path_of(workspace, owner)
         make_folder(place, workspace.mark)
-        workspace.mark_stamp = mark_stamp(place)
+        _mark, workspace.mark_stamp = read_mark(place)
         workspace.save()
     return workspace
 
@@ -51,7 +51,7 @@ def find_or_adopt(*, owner: User, now: datetime) -> Workspace | None:
     if rows and is_here(rows[0], owner):
         return rows[0]
     copied = next(
-        (row for row in rows if read_mark(path_of(row, owner)) == row.mark),
+        (row for row in rows if read_mark(path_of(row, owner))[0] == row.mark),
         None,
     )
     return attach_folder(owner=owner, path=path_of(copied, owner), now=now) if copied else None
@@ -65,7 +65,7 @@ def find_or_attach(*, owner: User, now: datetime) -> Workspace:
     found: Workspace | None = Workspace.objects.for_owner(owner).first()
     if found is not None:
         return found
-    if not read_mark(usual_path(owner)):
+    if not read_mark(usual_path(owner))[0]:
         return attach_folder(owner=owner, path=None, now=now)
     return Workspace.objects.get_or_create(
         owner=owner,

@@ -15,9 +15,9 @@ from minara_site.kernel.ownership import lock_owner
 from profile_app.documents.core import WORKSPACE_FILE, Origin
 from profile_app.documents.selectors import list_documents
 from profile_app.documents.services import save_document
-from profile_app.workspace.core.names import FileName, is_spelled_as_note, sort_key
+from profile_app.workspace.core.names import FileName, sort_key
 from profile_app.workspace.core.problems import FileProblem
-from profile_app.workspace.folder import read_mark
+from profile_app.workspace.folder import has_files, read_mark
 from profile_app.workspace.models import Workspace
 from profile_app.workspace.problems import described, detail_of
 from profile_app.workspace.selectors import is_here, list_done_files, list_workspaces, path_of
@@ -53,7 +53,7 @@ def set_up(
     known = next(iter(list_workspaces(owner)), None)
     before = versions_of(owner)
     wanted = path.expanduser().resolve() if path else None
-    if wanted and Workspace.objects.filter(mark=read_mark(wanted)).exclude(owner=owner).exists():
+    if wanted and Workspace.objects.filter(mark=read_mark(wanted)[0]).exclude(owner=owner).exists():
         raise Invalid(_("This folder holds the agent files of another user. Choose another one."))
     workspace = known
     if workspace is None or (may_move and not is_current(workspace, owner, wanted)):
@@ -126,16 +126,6 @@ def default_text(name: FileName) -> str:
 def is_current(workspace: Workspace, owner: User, wanted: Path | None) -> bool:
     """Say whether the folder is this workspace's, and where it is wanted."""
     return wanted in {None, path_of(workspace, owner)} and is_here(workspace, owner)
-
-
-def has_files(place: Path) -> bool:
-    """Say whether a folder holds agent files, or what cannot be read."""
-    notes = place / "memory"
-    try:
-        has_notes = notes.is_dir() and any(is_spelled_as_note(f"memory/{each.name}") for each in notes.iterdir())
-        return has_notes or any((place / name).exists() for name in FileName)
-    except OSError:
-        return True
 
 
 def versions_of(owner: User) -> dict[str, int]:

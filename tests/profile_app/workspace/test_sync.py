@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
+from minara_site.kernel.errors import Invalid
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.guard.rescan import rescan
 from profile_app.documents.core import Origin
 from profile_app.documents.models import Document, DocumentRevision
 from profile_app.documents.selectors import list_revisions
 from profile_app.workspace import services
-from profile_app.workspace.folder import LOCK_SECONDS, open_folder
+from profile_app.workspace.folder import LOCK_SECONDS, MAX_ENTRIES, has_files, open_folder
 from profile_app.workspace.models import Workspace
 from profile_app.workspace.selectors import load_prompt_files, usual_path
 from profile_app.workspace.services import claim_bootstrap, remove_copy_later, sync_all, sync_workspace
@@ -188,6 +189,46 @@ def test_links_are_neither_read_nor_written(folder: Path, ana: Any, tmp_path: Pa
     assert outside.read_text() == "not ours"
     assert [path.name for path in (tmp_path / "notes").iterdir()] == ["2026-06-12.md"]
     assert document(ana, "memory/2026-06-12.md").content == OPENCLAW["memory/2026-06-12.md"]
+
+
+@pytest.mark.parametrize("kind", ["pipe", "endless", "hard link", "folder", "large"])
+def test_a_mark_that_is_no_plain_file_is_not_read_and_stops_nothing(
+    kind: str, folder: Path, ana: Any, tmp_path: Path
+) -> None:
+    mark = folder / ".minara"
+    mark.rename(tmp_path / "mark")
+    match kind:
+        case "pipe":
+            os.mkfifo(mark)
+        case "endless":
+            mark.symlink_to("/dev/zero")
+        case "hard link":
+            mark.hardlink_to(tmp_path / "mark")
+        case "folder":
+            mark.mkdir()
+        case "large":
+            mark.write_bytes(b"x" * 1_000_000)
+    (folder / "USER.md").write_text("not read")
+    expected = [] if kind == "large" else [("", "unreadable_folder")]
+    assert sync(ana) == expected
+    assert load_prompt_files(owner=ana, today=NOON.date()).user == OPENCLAW["USER.md"]
+    assert sync_all(now=NOON) == {"problems": len(expected)}
+    if kind in {"pipe", "endless", "folder"}:
+        attach(ana, tmp_path / "other")
+        with pytest.raises(Invalid):
+            attach(ana, folder)
+
+
+def test_a_folder_of_hostile_names_is_taken_for_one_with_files(ana: Any, tmp_path: Path) -> None:
+    for name in ("empty", "linked", "piped", "crowded"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "linked" / "memory").symlink_to("/dev")
+    os.mkfifo(tmp_path / "piped" / "SOUL.md")
+    (tmp_path / "crowded" / "memory").mkdir()
+    for number in range(MAX_ENTRIES + 1):
+        (tmp_path / "crowded" / "memory" / f"{number}").touch()
+    found = {path.name: has_files(path) for path in tmp_path.iterdir()}
+    assert found == {"empty": False, "linked": True, "piped": True, "crowded": True}
 
 
 def test_a_missing_folder_or_anothers_deletes_nothing(folder: Path, ana: Any, tmp_path: Path) -> None:
