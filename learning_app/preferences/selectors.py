@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import Any
 
-from django.db.models import Case, Q, When
+from django.db.models import Q
 from django.utils.translation import gettext as _
 
-from learning_app.preferences.core import ACTIVATED, ENDED, PREFERENCE_KIND, PREFERENCE_ORIGIN
+from learning_app.preferences.core import ACTIVATED, ENDED, PREFERENCE_KIND
 from learning_app.preferences.core.mining import TURN_ORIGIN
 from learning_app.preferences.models import Preference, PreferenceQuerySet
 from learning_app.vocabulary import PreferenceKind
@@ -14,7 +14,6 @@ from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.changes.models import Revision
 from minara_site.kernel.changes.selectors import list_history as list_past
 from minara_site.kernel.conversations.models import Turn
-from minara_site.kernel.core.vocabulary import Source
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard.kinds import stored_kinds
 from minara_site.kernel.guard.selectors import find_refused
@@ -66,10 +65,9 @@ def list_active_constraints(*, owner_id: int) -> list[Preference]:
 
 
 def list_active(*, owner_id: int, limit: int) -> list[Preference]:
-    """Return preferences in force that today's guard accepts, hard constraints first, then the newest. One query."""
-    active = Preference.objects.filter(owner_id=owner_id).active()
-    hard_first = Case(When(kind=PreferenceKind.HARD_CONSTRAINT, then=0), default=1)
-    return accepted(active.order_by(hard_first, "-decided_at", "-pk")[:limit])
+    """Return soft preferences in force that today's guard accepts, the newest first. One query."""
+    active = Preference.objects.filter(owner_id=owner_id, kind=PreferenceKind.SOFT_PREFERENCE).active()
+    return accepted(active.order_by("-decided_at", "-pk")[:limit])
 
 
 def current_limits(row: Preference) -> list[Preference]:
@@ -89,8 +87,7 @@ def find_bridged(row: Preference) -> Any | None:
 
     Memories are a table of memory_app, which stands above this app: reached by its name, never imported.
     """
-    memories = stored_kinds()["memory"].model.objects.filter(owner_id=row.owner_id, source=Source.LEARNED_PREFERENCE)
-    return memories.filter(origin=f"{PREFERENCE_ORIGIN}{row.pk}").order_by("-pk").first()
+    return stored_kinds()["memory"].model.objects.bridged(row.pk).order_by("-pk").first()
 
 
 def is_bridge_waiting(row: Preference) -> bool:
@@ -148,6 +145,15 @@ def is_about(entry: AuditEntry, row: Preference) -> bool:
         return row.pk in details.get("preferences", ())
     holds = (hold["object"] for hold in details.get("holds", ()))
     return row.pk in [details.get("id"), *details.get("ids", ()), *holds]
+
+
+def find_writers(rows: Iterable[Preference]) -> dict[int, str]:
+    """Return by preference who wrote the words that it says now. One query at most."""
+    rows = list(rows)
+    edited = {str(row.pk): row.text_version for row in rows if row.text_version > 1}
+    kept = Revision.objects.filter(kind=PREFERENCE_KIND, key__in=edited) if edited else ()
+    writers = {int(each.key): each.actor for each in kept if each.number == edited[each.key]}
+    return {row.pk: writers.get(row.pk, row.actor) for row in rows}
 
 
 def accepted(rows: Iterable[Preference]) -> list[Preference]:

@@ -32,6 +32,7 @@ REASONS: dict[Reason, Promise] = {
     Reason.WRONG_FOLDER: _("%(about)s: does not match its folder"),
     Reason.FUTURE: _("%(about)s: lies in the future"),
     Reason.HARD_CONSTRAINT: _("a hard constraint needs a person: --approve-hard-constraints at a terminal"),
+    Reason.LIMITS_FULL: _("at most %(about)s limits can be in force"),
     Reason.PROFILE_FULL: _("the user profile would have more than %(about)s entries"),
     Reason.STORED: _("stored as memory %(about)s"),
     Reason.STORED_HELD: _("stored as memory %(about)s, which waits for an operator"),

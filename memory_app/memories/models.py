@@ -12,17 +12,41 @@ from memory_app.edges.core import Edge, SourceTable, extract_edges
 from memory_app.edges.index import LINKED_FIELDS, insert_edges, write_edges
 from memory_app.index.core.document import Document, Kind, memory_document
 from memory_app.index.documents import INDEXED_FIELDS, index_rows, reindex_rows
-from memory_app.memories.core import EmbeddingState, FactState, State, guarded_text, is_editable, is_hard_constraint
-from minara_site.kernel.core.vocabulary import Category, Source, WriterKind, provenance_label, writer_kind
+from memory_app.memories.core import (
+    HARD_CONSTRAINT,
+    EmbeddingState,
+    FactState,
+    State,
+    guarded_text,
+    is_editable,
+    is_hard,
+    is_hard_constraint,
+)
+from minara_site.kernel.core.vocabulary import (
+    IMPORT_ACTOR,
+    USER_WRITTEN,
+    Category,
+    Source,
+    WriterKind,
+    provenance_label,
+    writer_kind,
+)
 from minara_site.kernel.db import slices
 from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 from minara_site.kernel.plain_text import parse_number
 
 DERIVED_FROM = INDEXED_FIELDS | LINKED_FIELDS
-IS_BRIDGED = Q(source=Source.LEARNED_PREFERENCE, origin__startswith=PREFERENCE_ORIGIN)
-"""The memories that stand for a preference."""
+IS_BRIDGED = Q(origin__startswith=PREFERENCE_ORIGIN)
+"""The memories that stand for a preference: no caller names this origin."""
+
 LIVE = Q(deleted_at__isnull=True, held_at__isnull=True, retired_at__isnull=True)
+
+
+def limit_rows(actor: Any) -> Q:
+    """Return which labelled memories are limits or stand for one; `actor` is their owner."""
+    typed, approved = Q(actor=actor, source=Source.USER_MANUAL), Q(actor=IMPORT_ACTOR, source__in=USER_WRITTEN)
+    return Q(typed | approved | IS_BRIDGED, fact_type=HARD_CONSTRAINT)
 
 
 class MemoryQuerySet(OwnedQuerySet):
@@ -35,6 +59,14 @@ class MemoryQuerySet(OwnedQuerySet):
             held_at__isnull=True,
             retired_at__isnull=True,
         )
+
+    def labelled(self, owner_id: int) -> Self:
+        """Keep what an owner has with the label of hard constraints: limits, and what others called so."""
+        return self.filter(owner_id=owner_id, fact_type=HARD_CONSTRAINT, deleted_at__isnull=True)
+
+    def bridged(self, preference_id: int) -> Self:
+        """Keep what stands for a preference, deleted or not."""
+        return self.filter(category=Category.PREFERENCE, origin=f"{PREFERENCE_ORIGIN}{preference_id}")
 
     def deleted(self) -> Self:
         """Keep what waits in the trash."""
@@ -196,6 +228,12 @@ class Memory(models.Model):
             ),
             models.Index(fields=["deleted_at", "id"], condition=Q(deleted_at__isnull=False), name="memories_expiry"),
             models.Index(fields=["owner", "content_hash"], name="memories_owner_hash"),
+            models.Index(fields=["origin"], condition=Q(category=Category.PREFERENCE), name="memories_bridged"),
+            models.Index(
+                fields=["owner", "id"],
+                condition=Q(fact_type=HARD_CONSTRAINT, deleted_at__isnull=True),
+                name="memories_owner_labelled",
+            ),
             models.Index(
                 fields=["owner", "-held_at", "-id"],
                 condition=Q(deleted_at__isnull=True, held_at__isnull=False),
@@ -308,15 +346,24 @@ class Memory(models.Model):
         return is_editable(category=self.category, source=self.source)
 
     @property
-    def is_hard(self) -> bool:
-        """Whether it is labelled as a hard constraint."""
+    def is_labelled(self) -> bool:
+        """Whether it has the label of hard constraints, whoever put it there."""
         return is_hard_constraint(self.fact_type)
+
+    @property
+    def is_limit(self) -> bool:
+        """Whether it is a limit by itself, and stands for no preference."""
+        return self.is_hard and self.preference_id is None
+
+    @property
+    def is_hard(self) -> bool:
+        """Whether it is a limit or stands for one: what `limit_rows` keeps."""
+        return is_hard(self)
 
     @property
     def preference_id(self) -> int | None:
         """The preference that it stands for, None for every other memory."""
-        is_bridged = self.source == Source.LEARNED_PREFERENCE
-        return parse_number(self.origin, after=PREFERENCE_ORIGIN) if is_bridged else None
+        return parse_number(self.origin, after=PREFERENCE_ORIGIN)
 
 
 class MemoryRevision(models.Model):

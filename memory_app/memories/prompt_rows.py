@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from django.db.models import CharField, Q, Value
 
-from memory_app.memories.core import BRIDGE_ACTOR, HARD_CONSTRAINT, FactState
+from learning_app.preferences.limits import load_limits
+from memory_app.memories.core import HARD_CONSTRAINT, MEMORY_KIND, FactState
 from memory_app.memories.core.prompt import (
     MAX_OBSERVATIONS,
     MAX_PERSONALIZATION,
@@ -17,7 +18,7 @@ from memory_app.memories.core.prompt import (
     prefer,
 )
 from memory_app.memories.hidden import hides_memories
-from memory_app.memories.models import Memory, MemoryQuerySet
+from memory_app.memories.models import Memory, MemoryQuerySet, limit_rows
 from memory_app.memories.selectors import find_refused, newest_accepted
 from minara_site.access.models import User
 from minara_site.kernel.core.vocabulary import IMPORT_ACTOR, USER_WRITTEN, Category, Source
@@ -29,13 +30,12 @@ MAX_CARRIED = MAX_PERSONALIZATION + MAX_OBSERVATIONS
 
 
 class Rank(IntEnum):
-    """Who comes first where places are few: active hard constraints, what the owner's own hands wrote, then keys."""
+    """Who comes first where places are few: what the owner's own hands wrote, then what keys call their word."""
 
-    CONSTRAINT = 0
-    BY_HAND = 1
-    STATED = 2
-    CLAIMED = 3
-    ANY = 4
+    BY_HAND = 0
+    STATED = 1
+    CLAIMED = 2
+    ANY = 3
 
 
 class RankedRow(NamedTuple):
@@ -73,7 +73,8 @@ def load_prompt_rows(*, owner: User, is_hidden: bool) -> PromptRows:
 def load_prompt_ids(*, owner: User, is_hidden: bool | None = None) -> frozenset[int]:
     """Return the ids of the memories that a session beginning now would carry; None asks whether some are hidden."""
     is_hidden = hides_memories(owner) if is_hidden is None else is_hidden
-    return frozenset(prompt_rows_by_id(load_prompt_rows(owner=owner, is_hidden=is_hidden), is_hidden=is_hidden))
+    rows = prompt_rows_by_id(load_prompt_rows(owner=owner, is_hidden=is_hidden), is_hidden=is_hidden)
+    return frozenset([*rows, *(pk for limit in load_limits(owner.pk) for pk in limit.memory_ids)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,10 @@ class PromptChange:
 
 
 def find_prompt_change(*, owner: User, memory_id: int) -> PromptChange | None:
-    """Return what would change in the next prompt without this memory, None when it is not in it. Two queries."""
+    """Return what would change in the next prompt without this memory, None for nothing. Four queries at most."""
+    limits = {limit.row_id: limit for limit in load_limits(owner.pk) if limit.kind == MEMORY_KIND}
+    if limit := limits.get(memory_id):
+        return PromptChange(MemoryRow(memory_id, HARD_CONSTRAINT, limit.statement, limit.since), ())
     is_hidden = hides_memories(owner)
     personalization, observations = load_ranks(owner, is_hidden=is_hidden)
     now = prompt_rows_by_id(choose_rows(personalization, observations), is_hidden=is_hidden)
@@ -151,8 +155,11 @@ def ranked_parts(
     *,
     is_hidden: bool,
 ) -> list[RankedPart]:
-    """Return what both blocks are chosen from: personalization memories and settled facts; all that may be read."""
-    readable: MemoryQuerySet = Memory.objects.filter(owner_id=owner_id).live()
+    """Return what both blocks are chosen from: personalization memories and settled facts; all that may be read.
+
+    Limits stand before the blocks, and nowhere in them.
+    """
+    readable: MemoryQuerySet = Memory.objects.filter(owner_id=owner_id).live().exclude(limit_rows(actor))
     hideable = [
         readable.filter(category=Category.PERSONALIZATION),
         readable.filter(fact_state=FactState.SETTLED),
@@ -169,7 +176,6 @@ def ranked_parts(
 def ranks_of(rows: MemoryQuerySet, actor: str | Parameter) -> list[tuple[Rank, MemoryQuerySet]]:
     """Return the rows of each rank; a row may stand in several. `actor` is the owner."""
     return [
-        (Rank.CONSTRAINT, rows.filter(actor=BRIDGE_ACTOR, fact_type=HARD_CONSTRAINT)),
         (Rank.BY_HAND, rows.filter(actor=actor, source__in=USER_WRITTEN)),
         (Rank.BY_HAND, rows.filter(actor=IMPORT_ACTOR, source__in=USER_WRITTEN)),
         (Rank.STATED, rows.filter(source=Source.USER_MANUAL)),

@@ -206,9 +206,9 @@ def history_entry(
 
 
 def find_hard_constraints(ids: Collection[int], *, owner: Owner) -> set[int]:
-    """Return those of these ids that this owner labelled as hard constraints. One query at most."""
-    rows = Memory.objects.for_owner(owner).filter(pk__in=ids, fact_type__iexact=HARD_CONSTRAINT)
-    return set(rows.values_list("pk", flat=True)) if ids else set()
+    """Return those of these ids that are limits or stand for one. One query at most."""
+    rows = Memory.objects.for_owner(owner).filter(pk__in=ids, fact_type=HARD_CONSTRAINT) if ids else ()
+    return {row.pk for row in rows if row.is_hard}
 
 
 def find_constraint(memory: Memory) -> Preference | None:
@@ -216,7 +216,7 @@ def find_constraint(memory: Memory) -> Preference | None:
 
     One query, none for another memory.
     """
-    if not memory.is_hard:
+    if not memory.is_labelled:
         return None
     said = Q(origin=f"{MEMORY_ORIGIN}{memory.pk}") | Q(statement=memory.content)
     said &= Q(

@@ -13,12 +13,12 @@ from django.utils.translation import gettext as _
 
 from learning_app.methodologies.models import LifecycleEvent, Methodology
 from learning_app.methodologies.selectors import list_injected
+from learning_app.preferences.limits import Limit, load_limits
 from learning_app.preferences.models import Preference
-from learning_app.preferences.selectors import list_active_constraints
 from memory_app.edges.core import EdgeType, NodeKind, SourceTable
 from memory_app.edges.models import MemoryEdge
 from memory_app.memories.core import HARD_CONSTRAINT, FactState
-from memory_app.memories.models import IS_BRIDGED, Memory, MemoryQuerySet
+from memory_app.memories.models import Memory, MemoryQuerySet, limit_rows
 from memory_app.memories.selectors import newest_accepted
 from memory_app.pages.cache import PAGES, PageKey, Versions
 from memory_app.pages.core import (
@@ -37,21 +37,18 @@ from memory_app.roles.models import RoleMemory
 from memory_app.roles.selectors import newest_reflected
 from minara_site.access.models import User
 from minara_site.kernel.core.assets import CLASSES, AssetGroup
-from minara_site.kernel.core.tickers import Entity, EntityKind, extract_finance_entities
 from minara_site.kernel.core.vocabulary import USER_WRITTEN, Category, Source
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.masking import mask
 from minara_site.web.market_labels import pnl_label
 
-MAX_CONSTRAINTS = 20
 MAX_STATEMENTS = 20
 MAX_EVENTS = 30
 MAX_DECISIONS = 20
 MAX_METHODOLOGIES = 10
-DECISION, METHODOLOGY, PREFERENCE = "decision", "methodology", "preference"
+DECISION, METHODOLOGY = "decision", "methodology"
 
-IS_HARD_CONSTRAINT = Q(fact_type__iexact=HARD_CONSTRAINT)
 TIMELINE = (Category.TRADE_OUTCOME, Category.OBSERVATION, Category.ALERT)
 USERS_FIRST = (  # what agents write never pushes the user's own words out (trust P-06)
     Q(source=Source.USER_MANUAL),
@@ -151,9 +148,10 @@ def masked(section: Section) -> Section:
 
 
 def rows_about(asked: PageScope) -> MemoryQuerySet:
-    """Return the memories that the page may be made of."""
+    """Return the memories that the page may be made of beside limits."""
     edges = edges_to_assets(asked.owner).filter(dst_entity_key=asked.asset.symbol)
-    return readable(asked.owner).filter(pk__in=edges.values("src_id"))
+    labelled = limit_rows(f"user:{asked.owner.pk}") if asked.hard_constraints else Q(fact_type=HARD_CONSTRAINT)
+    return readable(asked.owner).filter(pk__in=edges.values("src_id")).exclude(labelled)
 
 
 def readable(owner: User) -> MemoryQuerySet:
@@ -173,40 +171,27 @@ def edges_to_assets(owner: User) -> "QuerySet[MemoryEdge]":
 
 
 def hard_constraint_part(asked: PageScope) -> Section:
-    """Return the hard constraints in force, then memories with that label, newest first; none when left out.
-
-    A memory that stands for a preference is none of them: the preference itself is here while it is in force.
-    """
-    if not asked.hard_constraints:
-        return Section(Heading.COMPILED_TRUTH, ())
-    active = list_active_constraints(owner_id=asked.owner.pk)
-    entries = [entry_of_preference(row) for row in active if is_named(asked, row.statement)]
-    labelled = rows_about(asked).filter(IS_HARD_CONSTRAINT).exclude(IS_BRIDGED)
-    found = newest_accepted(labelled, max(0, MAX_CONSTRAINTS - len(entries)))
-    entries += [replace(entry_of(row), note=HARD_CONSTRAINT) for row in found]
-    return Section(Heading.COMPILED_TRUTH, tuple(entries[:MAX_CONSTRAINTS]))
+    """Return the limits in force that name the asset, the oldest first; none when left out."""
+    limits = load_limits(asked.owner.pk) if asked.hard_constraints else []
+    named = [limit for limit in limits if asked.asset.symbol in limit.tickers]
+    return Section(Heading.COMPILED_TRUTH, tuple(map(entry_of_limit, named)))
 
 
-def is_named(asked: PageScope, text: str) -> bool:
-    """Say whether a text names the asset of a page, in any of its spellings."""
-    return Entity(EntityKind.TICKER, asked.asset.symbol) in extract_finance_entities(text)
-
-
-def entry_of_preference(row: Preference) -> Entry:
-    """Return a hard constraint in force as an entry."""
+def entry_of_limit(limit: Limit) -> Entry:
+    """Return a limit as an entry."""
     return Entry(
-        kind=PREFERENCE,
-        provenance=Source.LEARNED_PREFERENCE,
-        row_id=row.pk,
-        text=row.statement,
+        kind=limit.kind,
+        provenance=limit.badge,
+        row_id=limit.row_id,
+        text=limit.statement,
         note=HARD_CONSTRAINT,
-        row=RowKind.PREFERENCE,
+        row=RowKind(limit.kind),
     )
 
 
 def statement_part(asked: PageScope) -> Section:
     """Return settled facts, preferences and lessons: what the user typed, then what they said, then the rest."""
-    left = rows_about(asked).exclude(IS_HARD_CONSTRAINT).exclude(category__in=TIMELINE)
+    left = rows_about(asked).exclude(category__in=TIMELINE)
     found: list[Memory] = []
     for written in USERS_FIRST:
         if places := MAX_STATEMENTS - len(found):
@@ -237,7 +222,7 @@ def entry_of_methodology(row: Methodology) -> Entry:
 
 def event_part(asked: PageScope) -> Section:
     """Return what happened, newest first."""
-    rows = rows_about(asked).exclude(IS_HARD_CONSTRAINT).filter(category__in=TIMELINE)
+    rows = rows_about(asked).filter(category__in=TIMELINE)
     found = newest_accepted(rows, MAX_EVENTS)
     return Section(
         Heading.TIMELINE,

@@ -12,7 +12,7 @@ from memory_app.index.core.highlight import Highlighter
 from memory_app.index.core.query import Note, NoteCode, Query
 from memory_app.index.core.request import Facts, Fusion, SearchRequest, Sort
 from memory_app.index.selectors import kept_by, matching, owner_id_of, read_query, unquoted
-from memory_app.memories.core import MEMORY_KIND, is_hard_constraint
+from memory_app.memories.core import MEMORY_KIND, is_hard
 from memory_app.memories.models import Memory
 from memory_app.memories.selectors import find_refused_of
 from memory_app.search.core.fusion import DEPTH, Fuser, Neighbours, Pool, ids_around, widened
@@ -425,5 +425,5 @@ def to_hit(
         updated_at=found.updated_at,
         highlights=marked.segments,
         explain=explanation,
-        is_hard=is_hard_constraint(found.fact_type),
+        is_hard=is_hard(found),
     )

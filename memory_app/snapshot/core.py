@@ -37,6 +37,7 @@ class SectionName(StrEnum):
     SOUL = "soul"
     AGENTS = "agents"
     BOOTSTRAP = "bootstrap"
+    LIMITS = "limits"
     OPENING = "opening"
     SUMMARY = "summary"
     TAGS = "tags"

@@ -8,7 +8,7 @@ from django.db.models import Count, QuerySet, Value
 from django.db.models.functions import Concat
 
 from memory_app.memories.core.prompt import LeftOutReason, MemoryRow
-from memory_app.memories.models import Memory
+from memory_app.memories.models import Memory, limit_rows
 from memory_app.memories.prompt_rows import HIDEABLE
 from memory_app.memories.selectors import retention_cutoff
 from memory_app.roles.prompt_lessons import load_lesson_rows
@@ -19,7 +19,6 @@ from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.audit_log.table import load_acts
 from minara_site.kernel.conversations.models import Session
 from minara_site.kernel.counts import RowCount
-from minara_site.kernel.ownership import Owner
 
 MAX_WRITES = 10_000  # audit rows that are read to count what waits
 
@@ -43,16 +42,16 @@ def load_memory_block(
 
 def count_left_out(
     *,
-    owner: Owner,
+    owner: User,
     carried: int,
     is_hidden: bool,
     now: datetime,
 ) -> tuple[LeftOut, ...]:
     """Return what is stored and not carried, by reason; reasons without rows are left out. One query."""
-    mine = Memory.objects.for_owner(owner)
+    mine, limits = Memory.objects.for_owner(owner), limit_rows(f"user:{owner.pk}")
     rows = {
         LeftOutReason.OLDER: mine.live(),
-        LeftOutReason.HIDDEN: mine.live().filter(HIDEABLE) if is_hidden else mine.none(),
+        LeftOutReason.HIDDEN: mine.live().filter(HIDEABLE).exclude(limits) if is_hidden else mine.none(),
         LeftOutReason.RETIRED: mine.retired(),
         LeftOutReason.DELETED: mine.deleted().kept(retention_cutoff(now)),
     }

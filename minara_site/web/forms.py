@@ -18,7 +18,7 @@ def show_refusal(form: forms.BaseForm, refusal: MinaraError) -> None:
     for error in refusal.errors:
         form.add_error(error.field if error.field in form.fields else None, error.message)
     if not refusal.errors:
-        form.add_error(None, refusal.detail)
+        form.add_error(None, forms.ValidationError(refusal.detail, code=refusal.problem_code))
 
 
 @contextmanager

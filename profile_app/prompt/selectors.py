@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db.models import F, QuerySet
 from django.utils.translation import gettext as _
 
+from learning_app.preferences.limits import Limit, load_limits
 from learning_app.preferences.selectors import list_active
 from memory_app.memories.core.prompt import MemoryRow
 from memory_app.memories.prompt_rows import load_prompt_rows
@@ -85,6 +86,7 @@ class PromptTexts:
     owner: User
     files: PromptFiles
     portrait: Portrait
+    limits: Sequence[Limit]
     observations: Sequence[MemoryRow]
 
 
@@ -107,13 +109,13 @@ def load_texts(
         custom_prompt=texts.get(CUSTOM_PROMPT, ""),
         user_file=files.user,
     )
-    return PromptTexts(owner, files, portrait, memories.observations)
+    return PromptTexts(owner, files, portrait, load_limits(owner.pk), memories.observations)
 
 
 def load_preferences(owner_id: int) -> list[PreferenceRow]:
-    """Return the preferences in force, hard constraints first."""
+    """Return the soft preferences in force, the newest first."""
     rows = list_active(owner_id=owner_id, limit=MAX_PREFERENCES)
-    return [PreferenceRow(row.dimension, row.statement, row.is_hard) for row in rows]
+    return [PreferenceRow(row.dimension, row.statement) for row in rows]
 
 
 def assemble(
@@ -134,7 +136,7 @@ def assemble(
             agents=files.agents,
             bootstrap=files.bootstrap,
         ),
-        personalization=render_personalization(texts.portrait, switches),
+        personalization=render_personalization(texts.portrait, switches, texts.limits),
         memory=load_memory_block(
             owner=texts.owner,
             observations=[row for row in texts.observations if row not in repeated],
@@ -144,7 +146,11 @@ def assemble(
     )
     return replace(
         prompt,
-        memory_ids=(*prompt.memory_ids, *(row.id for row in repeated)),
+        memory_ids=(
+            *prompt.memory_ids,
+            *(row.id for row in repeated),
+            *(memory_id for limit in texts.limits for memory_id in limit.memory_ids),
+        ),
     )
 
 

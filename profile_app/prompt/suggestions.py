@@ -15,6 +15,7 @@ from learning_app.learnings.suggest import block_of, offer_record, offer_to
 from learning_app.methodologies.block import render_block
 from learning_app.methodologies.models import Methodology
 from learning_app.methodologies.selectors import list_injected, methodology_record
+from learning_app.preferences.limits import limit_records, load_limits
 from minara_site.access.models import User
 from minara_site.kernel.conversations.models import Session
 from minara_site.kernel.conversations.selectors import load_tool_marks
@@ -57,7 +58,8 @@ def load_suggestions(
         "methodologies": asdict(suggest_methodologies(session=session, message=message)),
         "personalization": asdict(suggest_tags(session=session, message=message) if is_own else Suggested()),
     }
-    return {**asdict(learnings), "extras": extras}
+    limits = limit_records(load_limits(session.owner_id), is_masked=not is_own)
+    return {**asdict(learnings), "limits": limits, "extras": extras}
 
 
 def suggest_tags(*, session: Session, message: str) -> Suggested:

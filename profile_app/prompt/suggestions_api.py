@@ -1,5 +1,6 @@
 """`/v1/sessions/{id}/suggestions`: what an agent may read before it answers a message. Shapes: the contract."""
 
+from datetime import datetime
 from typing import Annotated, Any
 
 from django.utils import timezone
@@ -99,11 +100,21 @@ class OfferedLearning(Schema):
     needs_permission: bool
 
 
+class LimitOut(Schema):
+    """A limit that the user set and that is in force now; `tickers` are the assets that it names."""
+
+    id: str
+    statement: str
+    tickers: list[str]
+    since: datetime
+
+
 class SuggestionsOut(Schema):
-    """What a session is suggested; `block` and `items` are learnings."""
+    """What a session is suggested; `block` and `items` are learnings, `limits` bind whatever is suggested."""
 
     block: str
     items: list[OfferedLearning]
+    limits: list[LimitOut]
     extras: SuggestionExtras
 
 

@@ -11,7 +11,6 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from memory_app.memories.selectors import find_hard_constraints
 from memory_app.snapshot.core import LeftOut
 from memory_app.snapshot.selectors import count_writes_since
 from minara_site.access.access_log import log_opened
@@ -199,10 +198,7 @@ def prompt_context(
 ) -> dict[str, Any]:
     """Return a prompt section by section, what it costs and why, and what it leaves out."""
     return {
-        "parts": parts_of(
-            reading.shown(prompt),
-            find_hard_constraints(prompt.memory_ids, owner=reading.owner),
-        ),
+        "parts": parts_of(reading.shown(prompt)),
         "groups": part_groups(prompt, is_own=reading.is_own),
         "has_rows": any(section.rows for section in prompt.sections),
         "defused": count_defused(prompt),

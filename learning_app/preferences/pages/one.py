@@ -106,10 +106,13 @@ def read_by_agents(row: Preference, shown: PreferenceRow) -> AgentReads:
     if why := unread_label(row, shown):
         return AgentReads(why)
     memory = find_bridged(row)
+    if row.is_hard:
+        text = _("Agents read it as a limit, first in every prompt.")
+        return AgentReads(text, memory.pk if memory else None, is_read=True, is_hard=True)
     is_live = memory is not None and memory.deleted_at is None and memory.held_at is None
     is_read = is_live and memory.content == row.statement  # type: ignore[union-attr]
     if is_read:
-        text = _("Agents read it as a limit.") if row.is_hard else _("Agents read it, and weigh it with the rest.")
+        text = _("Agents read it, and weigh it with the rest.")
     elif is_bridge_waiting(row):
         text = _("The job that writes its memory has not run yet. Agents read it after that.")
     elif memory and memory.held_at:
@@ -118,12 +121,7 @@ def read_by_agents(row: Preference, shown: PreferenceRow) -> AgentReads:
         text = _("A person deleted the memory that was stored for it: no agent reads it. Restore it there.")
     else:
         text = _("No memory is stored for it yet: the job that writes it did not run, or failed.")
-    return AgentReads(
-        text,
-        memory.pk if memory else None,
-        is_read=is_read,
-        is_hard=row.is_hard,
-    )
+    return AgentReads(text, memory.pk if memory else None, is_read=is_read)
 
 
 def unread_label(row: Preference, shown: PreferenceRow) -> Text:

@@ -23,6 +23,7 @@ from learning_app.preferences.core import (
     PREFERENCE_KIND,
     typed_value_of,
 )
+from learning_app.preferences.limits import check_places
 from learning_app.preferences.models import Preference
 from learning_app.preferences.selectors import is_refused, preference_missing
 from learning_app.vocabulary import PreferenceState
@@ -176,9 +177,10 @@ def activate_constraint(
     """Put a hard constraint in force as its owner, who typed its value; a new statement where one is given.
 
     Its surfaces are the page that asks for a fresh sign-in and the terminal. Raises what `approve` raises, Invalid for
-    another typed value, Refused when somebody else acts, and Conflict for a soft preference.
+    another typed value, Refused when somebody else acts, and Conflict for a soft preference and past MAX_LIMITS.
     """
     with transaction.atomic():
+        check_places(owner.pk)
         row = lock_constraint(owner, preference_id, version=version, actor=actor)
         act = "constraint_activated"
         return decide(

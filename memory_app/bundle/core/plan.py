@@ -58,6 +58,7 @@ class Reason(StrEnum):
     WRONG_FOLDER = "wrong_folder"
     FUTURE = "future"
     HARD_CONSTRAINT = "hard_constraint"
+    LIMITS_FULL = "limits_full"
     PROFILE_FULL = "profile_full"
     STORED = "stored"
     STORED_HELD = "stored_held"

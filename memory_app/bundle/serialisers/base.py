@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, TypeVar
 
 from django.db.models import Model, QuerySet
 
+from learning_app.preferences.limits import count_limits
 from memory_app.bundle.core.fields import Fields
 from memory_app.bundle.core.front_matter import UnusableError
 from memory_app.bundle.core.plan import SCHEMA_VERSION, Channel, FilePlan, Reason, Verdict
@@ -97,7 +99,8 @@ class Reading:
 
     Only one `by_operator` changes what belongs to the instance; only one `by_owner` puts a preference in force.
 
-    `seen` holds the path at which a text, by its hash, stood first; `settled` the keys of facts that came settled.
+    `seen` holds the path at which a text, by its hash, stood first; `settled` the keys of facts that came settled,
+    `limits` the paths of those that were found.
     """
 
     owner: User
@@ -107,6 +110,12 @@ class Reading:
     by_owner: bool = False
     seen: dict[bytes, str] = field(default_factory=dict)
     settled: set[bytes] = field(default_factory=set)
+    limits: set[str] = field(default_factory=set)
+
+    @cached_property
+    def limits_before(self) -> int:
+        """How many limits the owner had when this began."""
+        return count_limits(self.owner.pk)
 
 
 @dataclass(frozen=True, slots=True)

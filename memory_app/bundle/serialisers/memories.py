@@ -12,6 +12,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from learning_app.preferences.limits import MAX_LIMITS
 from memory_app.bundle.core.fields import Fields
 from memory_app.bundle.core.front_matter import UnusableError, render_document, render_json
 from memory_app.bundle.core.plan import Channel, FilePlan, Reason, Verdict
@@ -231,6 +232,12 @@ def decide(
         return Judged(known(file, Reason.REPEATED, first))
     if same is not None:
         return Judged(known(file, STANDS[same.state], str(same.pk)))
+    if memory.is_hard and not reading.by_owner:
+        memory.source = Source.INFERRED  # the limit of nobody: its owner did not approve it
+    if memory.is_limit:
+        reading.limits.add(file.path)
+        if reading.limits_before + len(reading.limits) > MAX_LIMITS:
+            return Judged(file.rejected(Reason.LIMITS_FULL, str(MAX_LIMITS), kind=KIND))
     other = stored.by_id.get(file.fields.number("id") or 0) if file.is_ours else None
     if other is not None and (other.pk, memory.content) in stored.earlier:
         return Judged(known(file, Reason.EARLIER_VERSION, str(other.pk), other))

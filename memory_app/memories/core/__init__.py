@@ -5,11 +5,12 @@ import re
 from collections.abc import Iterable
 from enum import StrEnum
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from learning_app.preferences.core import PREFERENCE_ORIGIN
 from minara_site.kernel.core.diff import Op, word_diff
 from minara_site.kernel.core.nested import leaves
-from minara_site.kernel.core.vocabulary import Category, Source
+from minara_site.kernel.core.vocabulary import IMPORT_ACTOR, USER_WRITTEN, Category, Source
 
 MAX_CONTENT_CHARS = 4_000
 MAX_TICKERS = 20
@@ -76,6 +77,16 @@ def guarded_text(
 def is_hard_constraint(fact_type: str) -> bool:
     """Say whether a memory with this label stands for a hard constraint (decisions: small ones)."""
     return fact_type.strip().lower() == HARD_CONSTRAINT
+
+
+def is_hard(row: Any) -> bool:
+    """Say whether a memory, or what a search found of it, is a limit of its owner or stands for one.
+
+    Its owner typed and labelled it, or approved it as one that came with a file; what keys label so is no limit.
+    """
+    is_typed = row.actor == f"user:{row.owner_id}" and row.source == Source.USER_MANUAL
+    is_approved = row.actor == IMPORT_ACTOR and row.source in USER_WRITTEN
+    return is_hard_constraint(row.fact_type) and (is_typed or is_approved or row.origin.startswith(PREFERENCE_ORIGIN))
 
 
 def is_editable(*, category: str, source: str | None) -> bool:

@@ -10,6 +10,7 @@ from django.db import transaction
 
 from learning_app.preferences.core import PREFERENCE_ORIGIN
 from learning_app.preferences.models import Preference
+from learning_app.preferences.selectors import find_writers
 from learning_app.vocabulary import PreferenceState
 from memory_app.memories.core import BRIDGE_ACTOR, HARD_CONSTRAINT
 from memory_app.memories.models import Memory
@@ -27,7 +28,7 @@ def bridge_preference(preference_id: int, *, now: datetime) -> str:
     """
     with transaction.atomic():
         preference = Preference.objects.select_for_update(of=("self",)).filter(pk=preference_id).first()
-        rows = list(locked(Memory.objects.filter(actor=BRIDGE_ACTOR, origin=f"{PREFERENCE_ORIGIN}{preference_id}")))
+        rows = list(locked(Memory.objects.bridged(preference_id)))
         if preference is None or preference.state != PreferenceState.ACTIVE or preference.held_at:
             return "deleted" if delete_rows(rows, now=now) else ""
         draft = draft_of(preference)
@@ -54,13 +55,15 @@ def delete_rows(rows: Sequence[Memory], *, now: datetime) -> int:
 
 
 def draft_of(preference: Preference) -> Draft:
-    """Return the memory that says what a preference says."""
+    """Return the memory that says what a preference says: its owner's word where they typed it, else learned."""
+    typed_by = f"user:{preference.owner_id}"
+    is_typed = find_writers([preference])[preference.pk] == typed_by
     return Draft(
         category=Category.PREFERENCE,
         content=preference.statement,
         provenance=Provenance(
-            source=Source.LEARNED_PREFERENCE,
-            actor=BRIDGE_ACTOR,
+            source=Source.USER_MANUAL if is_typed else Source.LEARNED_PREFERENCE,
+            actor=typed_by if is_typed else BRIDGE_ACTOR,
             origin=f"{PREFERENCE_ORIGIN}{preference.pk}",
         ),
         fact_type=HARD_CONSTRAINT if preference.is_hard else f"preference.{preference.dimension}",

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from memory_app.memories.core import MAX_CONTENT_CHARS, MAX_TICKERS, TICKER
+from memory_app.memories.core import HARD_CONSTRAINT, MAX_CONTENT_CHARS, MAX_TICKERS, TICKER, is_hard_constraint
 from minara_site.kernel.errors import FieldError, Invalid
 from minara_site.kernel.plain_text import clean_text
 
@@ -19,7 +19,8 @@ def clean_content(text: str) -> str:
 
 def clean_fact_type(text: str) -> str:
     """Return the label as it is stored. Raises Invalid."""
-    return clean_text(text, field="fact_type", max_chars=64, min_chars=0)
+    label = clean_text(text, field="fact_type", max_chars=64, min_chars=0)
+    return HARD_CONSTRAINT if is_hard_constraint(label) else label
 
 
 def clean_tickers(tickers: Sequence[str]) -> list[str]:

@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils.translation import gettext as _
 
+from learning_app.preferences.limits import check_places
 from memory_app.memories.core import (
     MAX_VERSIONS,
     MEMORY_KIND,
@@ -27,6 +28,7 @@ from minara_site.kernel.errors import Conflict, NotFound, Refused
 from minara_site.kernel.events import memory_written, send_after_commit
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.selectors import judge_stored
+from minara_site.kernel.ownership import lock_owner
 
 MAX_REASON_CHARS = 200
 CHANGED_FIELDS = (
@@ -66,10 +68,11 @@ def edit_memory(
 ) -> Memory:
     """Change what the owner typed and keep what it said before; while the guard refuses the new text, the row is held.
 
-    Raises NotFound, Refused (`not_editable`), Invalid, and Conflict with the current row when `expected_version`
-    is stale. An edit that changes nothing keeps the version. `reason` has at most MAX_REASON_CHARS.
+    Raises NotFound, Refused (`not_editable`), Invalid, and Conflict (`limits_full`; with the current row when
+    `expected_version` is stale). An edit that changes nothing keeps the version. `reason` has at most MAX_REASON_CHARS.
     """
     with transaction.atomic():
+        lock_owner(principal.owner.pk)
         memory = get_memory(owner=principal.owner, memory_id=memory_id, lock=True)
         check_editable(principal, memory)
         if expected_version is not None and expected_version != memory.version:
@@ -78,12 +81,14 @@ def edit_memory(
                 code="stale",
                 current=memory_records([memory], reader=principal.owner)[0],
             )
-        before = revision_of(memory, replaced_at=now, reason=reason)
+        before, was_limit = revision_of(memory, replaced_at=now, reason=reason), memory.is_limit
         if not apply_changes(memory, changes, now=now):
             return memory
         before.save(force_insert=True)
         memory.version += 1
         memory.actor = principal.actor
+        if memory.is_limit and not was_limit:
+            check_places(memory.owner_id)
         save_judged(memory, now=now)
         record_audit(
             now=now,

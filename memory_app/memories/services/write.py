@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db import transaction
 
+from learning_app.preferences.limits import check_places
 from memory_app.memories.core import MEMORY_KIND, FactState, content_hash
 from memory_app.memories.models import Memory
 from memory_app.memories.services.clean import clean_content, clean_fact_type, clean_metadata, clean_tickers
@@ -43,9 +44,14 @@ def write_memory(
     now: datetime,
     reasoning: str = "",
 ) -> Memory:
-    """Store one memory; a text that the guard refuses is held. Raises Invalid when a field cannot be stored."""
+    """Store one memory; a text that the guard refuses is held.
+
+    Raises Invalid when a field cannot be stored, and Conflict for a limit where no more can be in force.
+    """
     memory = build_memory(owner_id=owner_id, draft=draft, now=now)
     with transaction.atomic():
+        if memory.is_limit:
+            check_places(owner_id)
         memory.save(force_insert=True)
         held = hold_new([memory], now=now)
         record_audit(

@@ -208,8 +208,9 @@ def make_hard(request: PageRequest, memory_id: int) -> HttpResponse:
     owner, now = request.principal.owner, timezone.now()
     memory = open_memory(owner=owner, memory_id=memory_id, now=now)
     form = ConstraintForm(request.POST)
-    if not memory.is_hard or memory.preference_id or memory.state is not State.LIVE:
-        raise Conflict(_("Only an active memory with the label constraint.hard can be proposed."), code="not_labelled")
+    if not memory.is_labelled or memory.is_hard or memory.state is not State.LIVE:
+        detail = _("Only an active memory with the label constraint.hard that is no limit yet can be proposed.")
+        raise Conflict(detail, code="not_labelled")
     if not form.is_valid():
         return render_one(
             request,
@@ -234,8 +235,10 @@ def make_hard(request: PageRequest, memory_id: int) -> HttpResponse:
 
 
 def may_make_hard(row: MemoryView, constraint: Preference | None) -> bool:
-    """Say whether this reader may propose it as a hard constraint: its owner, while no preference says so."""
-    return row.is_own and row.memory.is_hard and row.memory.state is State.LIVE and constraint is None
+    """Say whether this reader may propose it as a limit: its owner, while it is none and no preference says so."""
+    memory = row.memory
+    is_open = memory.is_labelled and not memory.is_hard and memory.state is State.LIVE
+    return row.is_own and is_open and constraint is None
 
 
 def find_hold(memory: Memory) -> dict[str, Any] | None:

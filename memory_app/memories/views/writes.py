@@ -5,11 +5,13 @@ from datetime import datetime
 from http import HTTPStatus
 from typing import Any
 
+from django.core.exceptions import NON_FIELD_ERRORS
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from learning_app.preferences.limits import LimitsFull
 from memory_app.memories.core import MAX_CONTENT_CHARS, MEMORY_KIND, MEMORY_ORIGIN, guarded_text, merge_texts
 from memory_app.memories.forms import EditForm, MemoryForm, TickersField
 from memory_app.memories.models import Memory
@@ -41,7 +43,7 @@ def new(request: PageRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid() and is_agreed(request, form):
         try:
             return keep(request, form, corrected)
-        except Invalid as refusal:
+        except (Invalid, LimitsFull) as refusal:
             show_refusal(form, refusal)
     title = _("Correct memory %(id)d") % {"id": corrected.pk} if corrected else _("Tell the agent one thing")
     context = {
@@ -139,7 +141,7 @@ def edit(request: PageRequest, memory_id: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid() and is_agreed(request, form, memory):
         try:
             return save(request, memory, form)
-        except Invalid as refusal:
+        except (Invalid, LimitsFull) as refusal:
             show_refusal(form, refusal)
         except (Conflict, NotFound):
             return show_conflict(request, memory.pk, form)
@@ -304,7 +306,9 @@ def is_agreed(
 
 
 def status_of(form: MemoryForm) -> HTTPStatus:
-    """Return 422 for a form that names what is wrong."""
+    """Return 422 for a form that names what is wrong, 409 where no more limits can be in force."""
+    if form.has_error(NON_FIELD_ERRORS, LimitsFull.code):
+        return HTTPStatus.CONFLICT
     return HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
 
 

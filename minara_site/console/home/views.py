@@ -11,6 +11,8 @@ from django.utils.translation import gettext as _, gettext_lazy
 
 from learning_app.audit.pages.labels import score_number
 from learning_app.audit.pages.report import badge_of
+from learning_app.preferences.limits import MAX_LIMITS
+from memory_app.snapshot.core import SectionName
 from memory_app.writes.pages import AnomalyRow, show_anomalies
 from memory_app.writes.selectors.anomalies import load_anomalies
 from memory_app.writes.selectors.brought_in import list_brought_in
@@ -100,6 +102,10 @@ def own_context(request: PageRequest, own: Own) -> dict[str, Any]:
         "own_total": total_label(own.memories),
         "brought_in": list_brought_in(request.user, unseen=True) if own.has_brought_in else [],
         "outcomes_due": own.outcomes_due,
+        "limits_over": next(
+            (each.rows for each in prompt.sections if each.name is SectionName.LIMITS and each.rows > MAX_LIMITS), 0
+        ),
+        "max_limits": MAX_LIMITS,
         "identity": load_identity(request.user),
     }
 

@@ -37,11 +37,10 @@ class PromptTag(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PreferenceRow:
-    """A preference in force."""
+    """A soft preference in force."""
 
     dimension: str
     statement: str
-    is_hard: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from learning_app.preferences.limits import limit_records, load_limits
 from memory_app.memories.models import Memory
 from memory_app.memories.selectors import read_memories
 from minara_site.access.models import User
@@ -130,8 +131,9 @@ def profile_record(owner: User, *, reader: User) -> dict[str, Any]:
 
 
 def agent_record(owner: User, *, reader: User) -> dict[str, Any]:
-    """Return the portrait as an agent reads it: without what its owner keeps out of prompts."""
-    record = profile_record(owner, reader=reader)
+    """Return the portrait as an agent reads it: limits first, and without what its owner keeps out of prompts."""
+    limits = limit_records(load_limits(owner.pk), is_masked=owner.pk != reader.pk)
+    record = {"limits": limits, **profile_record(owner, reader=reader)}
     settings = record["settings"]
     if not settings[INCLUDE_MEMORIES]:
         record["memories"] = []

@@ -18,6 +18,7 @@ SECTION_LABELS: dict[SectionName, Text] = {
     SectionName.SOUL: "SOUL.md",
     SectionName.AGENTS: "AGENTS.md",
     SectionName.BOOTSTRAP: "BOOTSTRAP.md",
+    SectionName.LIMITS: gettext_lazy("Limits"),
     SectionName.SUMMARY: gettext_lazy("Trading summary"),
     SectionName.TAGS: gettext_lazy("Tags"),
     SectionName.PERSONALIZATION: gettext_lazy("Personalization"),

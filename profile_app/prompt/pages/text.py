@@ -5,9 +5,8 @@ of those elements is the prompt (screens U-17).
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString
@@ -17,19 +16,18 @@ from memory_app.snapshot.core import SectionName
 from minara_site.kernel.core.fence import CLOSING_MARK, OPENING_MARK, USER_DOCUMENT, close_fence, find_fence_marks
 from minara_site.kernel.core.hidden import has_hidden, split_hidden
 from minara_site.web.filters import Text
-from minara_site.web.templatetags.minara import icon
 from minara_site.web.texts import hidden_span, joined
 from profile_app.prompt.core import Prompt, SectionRecord, section_texts
 from profile_app.prompt.pages import FENCES, SECTION_LABELS, series_of
 
 NOTED = {
+    SectionName.LIMITS,
     SectionName.TAGS,
     SectionName.CUSTOM_PROMPT,
     SectionName.USER_FILE,
     SectionName.MEMORY_FILE,
 }
 """The sections whose heading is followed by a note of ours."""
-OF_MEMORIES = (SectionName.PERSONALIZATION, SectionName.OBSERVATIONS)
 HARMLESS = OPENING_MARK + CLOSING_MARK
 SHARP = str.maketrans(HARMLESS + "\u2039\u203a", "<><>")  # the latter in prompts that were frozen by older versions
 LINES = re.compile(r"[^\n]*\n|[^\n]+")
@@ -48,39 +46,19 @@ class Part:
     html: SafeString
 
 
-def parts_of(prompt: Prompt, hard: Collection[int]) -> list[Part]:
-    """Return the sections in order; `hard` are the ids of the memories that are marked as hard constraints."""
-    series, ids = series_of(prompt), iter(prompt.memory_ids)
-    parts = []
-    for record, text in section_texts(prompt):
-        rows = list(islice(ids, record.rows)) if record.name in OF_MEMORIES else []
-        marked = {place for place, memory_id in enumerate(rows, 1) if memory_id in hard}  # below the heading, in order
-        lines = (
-            hard_mark() + line_html(record, place, line, defused)
-            if place in marked
-            else line_html(record, place, line, defused)
-            for place, line, defused in lines_of(text)
+def parts_of(prompt: Prompt) -> list[Part]:
+    """Return the sections in order."""
+    series = series_of(prompt)
+    return [
+        Part(
+            series.get(record.name, 0),
+            SECTION_LABELS[record.name],
+            record.rows,
+            record.tokens,
+            joined(line_html(record, place, line, defused) for place, line, defused in lines_of(text)),
         )
-        label = SECTION_LABELS[record.name]
-        parts.append(
-            Part(
-                series.get(record.name, 0),
-                label,
-                record.rows,
-                record.tokens,
-                joined(lines),
-            )
-        )
-    return parts
-
-
-def hard_mark() -> SafeString:
-    """Return the badge of a hard constraint without a byte of text: the style sheet writes its word."""
-    return format_html(
-        '<span class="badge" data-word="{}">{}</span>',
-        _("Hard constraint"),
-        icon("lock"),
-    )
+        for record, text in section_texts(prompt)
+    ]
 
 
 def lines_of(text: str) -> Iterator[tuple[int, str, list[int]]]:

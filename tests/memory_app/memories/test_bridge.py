@@ -180,4 +180,4 @@ def test_no_number_of_writes_pushes_a_limit_out_of_the_prompt(ana: Any) -> None:
         )
     carried = load_prompt_ids(owner=ana)
     assert memories_of(row)[0].pk in carried
-    assert len(carried) == MAX_OBSERVATIONS
+    assert len(carried) == MAX_OBSERVATIONS + 1

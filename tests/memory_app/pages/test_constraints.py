@@ -10,7 +10,7 @@ from learning_app.preferences.services.decide import activate_constraint, archiv
 from memory_app.memories.tasks import bridge_preferences
 from memory_app.pages.cache import PAGES
 from memory_app.pages.core import find_asset
-from memory_app.pages.selectors import MAX_CONSTRAINTS, PageScope, load_page
+from memory_app.pages.selectors import PageScope, load_page
 from tests.kit.clock import NOON
 from tests.learning_app.rows import make_preference
 from tests.memory_app.memories.factories import make_memory
@@ -49,24 +49,22 @@ def test_what_names_the_asset_in_any_spelling_is_on_its_page_and_nothing_else(an
 
 
 def test_a_constraint_stands_once_before_what_is_only_labelled(ana: Any, olga: Any) -> None:
-    row = make_constraint(ana, "Never above 3x on BTC; key sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789")
+    text = "Never above 3x on BTC; key sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789"
+    row = make_constraint(ana, text, source="user", actor=f"user:{ana.pk}")
     label = make_memory(ana, "No BTC at night", fact_type="constraint.hard")
     bridge_preferences(ids=[row.pk], now=NOON)
+    make_memory(ana, "An agent calls BTC forbidden", fact_type="constraint.hard", actor="key:other")
     lines = [line for line in page_of(ana).markdown.splitlines() if line.startswith("- ")]
-    assert lines == [
-        f"- [preference] (constraint.hard, learned_preference, preference {row.pk}) {row.statement}",
-        f"- [personalization] (constraint.hard, user_manual, memory {label.pk}) No BTC at night",
+    assert sorted(lines[:2], reverse=True) == [
+        f"- [preference] (constraint.hard, user_manual, preference {row.pk}) {row.statement}",
+        f"- [memory] (constraint.hard, user_manual, memory {label.pk}) No BTC at night",
     ]
+    assert "(constraint.hard" not in lines[2]
+    assert "An agent" in lines[2]
     assert "abcdefghij" not in page_of(ana, reader=olga).markdown
     Preference.objects.update(state="archived")  # its memory waits for the job
-    assert texts(ana) == ["No BTC at night"]
-
-
-def test_there_are_as_many_as_there_are_places(ana: Any) -> None:
-    for number in range(MAX_CONSTRAINTS + 1):
-        make_constraint(ana, f"Never above {number}x on BTC")
-    make_memory(ana, "No BTC at night", fact_type="constraint.hard")
-    assert len(texts(ana)) == MAX_CONSTRAINTS
+    assert texts(ana) == ["No BTC at night", "An agent calls BTC forbidden"]
+    assert texts(ana, hard_constraints=False) == []
 
 
 def test_a_cached_page_is_new_with_each_decision_before_any_job_or_event(ana: Any) -> None:

@@ -85,7 +85,7 @@ def test_parts_what_is_settled_from_what_happened(ana, now):
 @pytest.mark.database
 def test_hard_constraints_come_first_and_can_be_left_out(ana, now):
     make_memory(ana, "Never more than 3x on BTC", fact_type="constraint.hard", at=now - timedelta(days=90))
-    make_memory(ana, "BTC canary", fact_type="Constraint.HARD", category=Category.OBSERVATION)
+    make_memory(ana, "BTC canary", fact_type="constraint.hard", category=Category.OBSERVATION)
     make_memory(ana, "Holds BTC for years")
     assert entries(ana, now, Heading.COMPILED_TRUTH)[-1] == "Holds BTC for years"
     assert "(constraint.hard, user_manual, memory" in read(ana, now)

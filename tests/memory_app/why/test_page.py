@@ -28,7 +28,7 @@ from tests.memory_app.memories.factories import browser, make_many, make_memory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("frozen")]
 DAY = timedelta(days=1)
-MAX_QUERIES = 14
+MAX_QUERIES = 16
 
 
 def main_of(answer):
