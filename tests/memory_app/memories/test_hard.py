@@ -135,7 +135,7 @@ def test_a_bulk_delete_leaves_it_out_and_says_so(page: Any, ana: Any, ben: Any, 
 @pytest.mark.database
 def test_what_a_key_labelled_becomes_a_proposal_of_its_owner_once(page: Any, ana: Any, labelled: Memory) -> None:
     hard, shown = labelled, text_of(page.get(path("one", labelled.pk)))
-    assert f"#i-lock\"/></svg>{BADGE}</span>" not in shown
+    assert f'#i-lock"/></svg>{BADGE}</span>' not in shown
     assert '<option value="risk_limit" selected' in shown
     make = path("make_hard", hard.pk)
     assert page.post(make, {"dimension": "mood"}).status_code == 422
