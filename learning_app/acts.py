@@ -77,6 +77,7 @@ ACTS = (
         **DECIDED,
         feed=FeedLine(ARCHIVED, "t-person", PREFERENCES, PREFERENCE),
     ),
+    AuditAct("preference_corrected", _("Preference corrected"), **DECIDED),
     AuditAct("preference_undone", _("Decision on a preference undone"), changes_prompt=True),
     AuditAct(
         "constraint_activated",

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _, ngettext_lazy
 
 from learning_app.preferences.core import ACTIVATED, ENDED, PREFERENCE_KIND
 from learning_app.preferences.models import Preference
+from learning_app.preferences.services.correct import replace_corrected, restore_corrected
 from learning_app.preferences.services.decide import ACTIVE, DECIDED, announce_each
 from learning_app.vocabulary import PreferenceState
 from minara_site.kernel.changes.core import State, Step
@@ -40,6 +41,7 @@ class PreferenceTextKind(HeldAtKind):
         now: datetime,
     ) -> None:
         super().release(holds, rows, now=now)
+        replace_corrected([rows[pk] for pk in sorted(holds.keys() & rows.keys())], now=now)
         announce_each(ACTIVATED, active_of(rows, holds), now=now)
 
     def hold_again(
@@ -50,6 +52,7 @@ class PreferenceTextKind(HeldAtKind):
         actor: str,
         now: datetime,
     ) -> None:
+        restore_corrected(holds, actor=actor, now=now)
         super().hold_again(holds, rows, actor=actor, now=now)
         announce_each(ENDED, active_of(rows, holds), now=now)
 

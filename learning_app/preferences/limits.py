@@ -3,26 +3,31 @@
 They bind every agent of their owner, whatever else is switched off. Sources: S1 (hard constraints), decisions (limits).
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
+from django.db.models import IntegerField, TextField, Value
+from django.db.models.functions import Cast
 from django.utils.translation import gettext as _
 
-from learning_app.preferences.core import PREFERENCE_KIND, PREFERENCE_ORIGIN
+from learning_app.preferences.core import PREFERENCE_KIND, PREFERENCE_ORIGIN, is_owners_word
 from learning_app.preferences.models import Preference
-from learning_app.preferences.selectors import find_writers, list_active_constraints
-from learning_app.vocabulary import PreferenceState
+from learning_app.preferences.selectors import find_writers
+from learning_app.vocabulary import PreferenceKind, PreferenceState
 from minara_site.kernel.core.assets import normalise_asset
 from minara_site.kernel.core.tickers import EntityKind, extract_finance_entities
-from minara_site.kernel.core.vocabulary import Source
+from minara_site.kernel.core.vocabulary import Source, provenance_label
 from minara_site.kernel.errors import Conflict
+from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.kinds import stored_kinds
 from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.guard.selectors import find_refused
 from minara_site.kernel.ownership import lock_owner
+from minara_site.kernel.prepared import OWNER_ID, Prepared
 
 MAX_LIMITS = 30
 """As many limits an owner may have, of both sorts together."""
@@ -57,41 +62,88 @@ class Limit:
         return f"{self.kind}:{self.row_id}"
 
 
+class LimitRow(NamedTuple):
+    """What may be a limit: a hard constraint in force, or a memory with their label. `tickers` is JSON."""
+
+    kind: str
+    pk: int
+    statement: str
+    tickers: str
+    since: datetime
+    rules_version: str
+    actor: str
+    source: str
+    origin: str
+    text_version: int
+
+
+def limit_rows() -> list[Any]:
+    """Return both sorts as queries of equal columns."""
+    labelled = stored_kinds()[MEMORY].model.objects.labelled(OWNER_ID).live()
+    columns = ("rules_version", "actor", "source", "origin")
+    return [
+        labelled.annotate(
+            kind=Value(MEMORY), said=Cast("tickers", TextField()), text_version=Value(1, output_field=IntegerField())
+        ).values_list("kind", "pk", "content", "said", "updated_at", *columns, "text_version"),
+        Preference.objects.filter(owner_id=OWNER_ID)
+        .active()
+        .filter(kind=PreferenceKind.HARD_CONSTRAINT)
+        .annotate(of_kind=Value(PREFERENCE_KIND), tickers=Value("[]", output_field=TextField()))
+        .values_list("of_kind", "pk", "statement", "tickers", "decided_at", *columns, "text_version"),
+    ]
+
+
+LIMIT_ROWS = Prepared(LimitRow, limit_rows)
+
+
 def load_limits(owner_id: int) -> list[Limit]:
-    """Return the limits of an owner that today's guard accepts, the oldest first. Three queries at most.
+    """Return the limits of an owner that today's guard accepts, the oldest first. One query, two where one was edited.
 
     What was typed as a memory and then activated as a preference is one limit.
     """
-    labelled, active = list(list_labelled(owner_id)), list_active_constraints(owner_id=owner_id)
+    found = LIMIT_ROWS.ask(owner_id=owner_id)
+    if any(row.rules_version != guard.RULES.version for row in found):
+        found = [row for row in found if row.pk not in refused_of(row.kind, found)]
+    labelled, active = ([row for row in found if (row.kind == MEMORY) is is_memory] for is_memory in (True, False))
     ids = {f"{MEMORY}:{row.pk}": row.pk for row in labelled}
-    ids |= {row.origin: row.pk for row in labelled if row.preference_id}
-    writers = find_writers(active)
-    limits = [
-        Limit(
-            PREFERENCE_KIND,
-            row.pk,
-            row.statement,
-            assets_of(row.statement),
-            row.decided_at or row.updated_at,
-            Source.USER_MANUAL if writers[row.pk] == f"user:{owner_id}" else Source.LEARNED_PREFERENCE,
-            tuple(ids[name] for name in (row.origin, f"{PREFERENCE_ORIGIN}{row.pk}") if name in ids),
+    ids |= {row.origin: row.pk for row in labelled if row.origin.startswith(PREFERENCE_ORIGIN)}
+    writers, limits = find_writers(active), list[Limit]()
+    for row in active:
+        names = (row.origin, f"{PREFERENCE_ORIGIN}{row.pk}")
+        is_typed = writers[row.pk] == f"user:{owner_id}"
+        limits.append(
+            limit_of(
+                row,
+                Source.USER_MANUAL if is_typed else Source.LEARNED_PREFERENCE,
+                tuple(ids[name] for name in names if name in ids),
+            )
         )
-        for row in active
-    ]
     told = {pk for limit in limits for pk in limit.memory_ids}
-    typed = [row for row in labelled if row.is_limit and row.held_at is None and row.pk not in told]
-    refused = find_refused(MEMORY, typed)
     limits += [
-        Limit(MEMORY, row.pk, row.content, assets_of(row.content, row.tickers), row.updated_at, row.badge, (row.pk,))
-        for row in typed
-        if row.pk not in refused
+        limit_of(row, provenance_label(source=row.source, origin=row.origin), (row.pk,))
+        for row in labelled
+        if row.pk not in told and is_limit(row, owner_id)
     ]
     return sorted(limits, key=attrgetter("since", "kind", "row_id"))
 
 
-def list_labelled(owner_id: int) -> Any:
-    """Return the memories of an owner with the label of hard constraints, unordered."""
-    return stored_kinds()[MEMORY].model.objects.labelled(owner_id)
+def is_limit(row: Any, owner_id: int) -> bool:
+    """Say whether a labelled memory is a limit by itself, and stands for no preference."""
+    return not row.origin.startswith(PREFERENCE_ORIGIN) and is_owners_word(
+        actor=row.actor, source=row.source, owner_id=owner_id
+    )
+
+
+def limit_of(row: LimitRow, badge: str, memory_ids: tuple[int, ...]) -> Limit:
+    """Return a row as a limit."""
+    tickers = assets_of(row.statement, json.loads(row.tickers))
+    return Limit(row.kind, row.pk, row.statement, tickers, row.since, badge, memory_ids)
+
+
+def refused_of(kind: str, found: Sequence[LimitRow]) -> set[int]:
+    """Return the ids of those rows of a kind that today's guard refuses. One query."""
+    rows = stored_kinds()[kind].model.objects.filter(pk__in=[row.pk for row in found if row.kind == kind])
+    return find_refused(kind, rows)
 
 
 def assets_of(statement: str, tickers: Sequence[str] = ()) -> tuple[str, ...]:
@@ -116,9 +168,10 @@ def limit_records(limits: Sequence[Limit], *, is_masked: bool = False) -> list[d
 
 def count_limits(owner_id: int) -> int:
     """Return how many limits an owner has, those that the guard holds too. Two queries."""
-    fields = ("owner_id", "actor", "source", "origin", "fact_type")
-    labelled: int = sum(row.is_limit for row in list_labelled(owner_id).only(*fields))
-    return labelled + int(Preference.objects.filter(owner_id=owner_id, state=PreferenceState.ACTIVE).hard().count())
+    labelled = stored_kinds()[MEMORY].model.objects.labelled(owner_id).only("actor", "source", "origin")
+    return sum(is_limit(row, owner_id) for row in labelled) + int(
+        Preference.objects.filter(owner_id=owner_id, state=PreferenceState.ACTIVE).hard().count()
+    )
 
 
 def check_places(owner_id: int, *, wanted: int = 1) -> None:

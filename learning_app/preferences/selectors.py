@@ -147,7 +147,7 @@ def is_about(entry: AuditEntry, row: Preference) -> bool:
     return row.pk in [details.get("id"), *details.get("ids", ()), *holds]
 
 
-def find_writers(rows: Iterable[Preference]) -> dict[int, str]:
+def find_writers(rows: Iterable[Any]) -> dict[int, str]:
     """Return by preference who wrote the words that it says now. One query at most."""
     rows = list(rows)
     edited = {str(row.pk): row.text_version for row in rows if row.text_version > 1}

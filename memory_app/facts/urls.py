@@ -11,6 +11,5 @@ urlpatterns = [
     path("conflicts/<int:conflict_id>/<str:kind>/", views.decide, name="decide"),
     path("events/", views.event_list, name="events"),
     path("events/<int:event_id>/undo/", views.undo, name="undo"),
-    path("corrections/<int:memory_id>/undo/", views.correction_undo, name="undo_correction"),
     path("events/<int:event_id>/override/<str:kind>/", views.override, name="override"),
 ]

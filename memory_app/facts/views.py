@@ -11,7 +11,7 @@ from memory_app.facts.labels import DONE, reason_label
 from memory_app.facts.models import ConsolidationEvent
 from memory_app.facts.pages.lists import CONFLICT_LIST, EVENT_LIST, FACT_LIST
 from memory_app.facts.selectors import list_conflicts, list_facts
-from memory_app.facts.services import apply_decision, override_decision, undo_correction, undo_event
+from memory_app.facts.services import apply_decision, override_decision, undo_event
 from memory_app.facts.services.record import CONSOLIDATE
 from memory_app.memories.core import FactState
 from minara_site.access.policy import Act
@@ -94,21 +94,6 @@ def undo(request: PageRequest, event_id: int) -> HttpResponse:
         _("The fact is settled again.") if event.kind == EventKind.UNRETIRED else _("The pair is open again."),
     )
     return back(request, "facts:list")
-
-
-@page(Act.MEMORY_WRITE, methods=("POST",))
-def correction_undo(request: PageRequest, memory_id: int) -> HttpResponse:
-    """Take one's correction back: the corrected memory is what it was, and one's own words go to the trash."""
-    corrected = undo_correction(
-        principal=request.principal,
-        memory_id=memory_id,
-        now=timezone.now(),
-    )
-    toast(
-        request,
-        _("Undone. Memory %(id)d is what it was, and yours is in the trash.") % {"id": corrected},
-    )
-    return back(request, "memories:list")
 
 
 @page(Act.FACTS_CHANGE, methods=("POST",))

@@ -60,7 +60,7 @@ class MemoryQuerySet(OwnedQuerySet):
             retired_at__isnull=True,
         )
 
-    def labelled(self, owner_id: int) -> Self:
+    def labelled(self, owner_id: Any) -> Self:
         """Keep what an owner has with the label of hard constraints: limits, and what others called so."""
         return self.filter(owner_id=owner_id, fact_type=HARD_CONSTRAINT, deleted_at__isnull=True)
 

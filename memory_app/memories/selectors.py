@@ -14,12 +14,14 @@ from django.utils.translation import gettext as _
 from learning_app.preferences.models import Preference
 from learning_app.vocabulary import PreferenceKind, PreferenceState
 from memory_app.memories.core import (
+    CORRECTED_REASON,
     HARD_CONSTRAINT,
     MAX_VERSIONS,
     MEMORY_KIND,
     MEMORY_ORIGIN,
     REVERT_REASON,
     ROLL_BACK_REASON,
+    SET,
     UNDO_REASON,
     State,
 )
@@ -28,6 +30,7 @@ from memory_app.memories.models import Memory, MemoryDeletion, MemoryQuerySet, M
 from minara_site.access.actors import name_writers
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.changes.models import ChangeSet
 from minara_site.kernel.core.diff import Segment, word_diff
 from minara_site.kernel.core.vocabulary import Category, Source, WriterKind
 from minara_site.kernel.errors import NotFound
@@ -245,11 +248,20 @@ def find_reasoning(memory: Memory) -> str:
 
 
 def find_deletions(memories: Iterable[Memory]) -> dict[str, Deletion]:
-    """Return by batch who deleted these rows. One query, along the audit log's index by time."""
-    deleted_at = {memory.deleted_at for memory in memories if memory.deleted_at}
+    """Return by batch who deleted these rows. Two queries at most.
+
+    Before there were change sets the audit log alone said so: it is read along its index by time.
+    """
+    gone = [memory for memory in memories if memory.deleted_at]
+    sets = list(filter(None, (parse_number(memory.batch or "", after=SET) for memory in gone)))
+    made = ChangeSet.objects.filter(pk__in=sets) if sets else ()
+    found = {f"{SET}{each.pk}": Deletion(each.actor, reason_label(each.reason)) for each in made}
+    deleted_at = [memory.deleted_at for memory in gone if memory.deleted_at and memory.batch not in found]
+    if not deleted_at:
+        return found
     entries = AuditEntry.objects.filter(tool_call__in=("memory_removed", "write_rollback"), at__in=deleted_at)
     rows = entries.values_list("details__batch", "actor", "reasoning")
-    return {batch: Deletion(actor, reason_label(reason)) for batch, actor, reason in rows}
+    return found | {batch: Deletion(actor, reason_label(reason)) for batch, actor, reason in rows}
 
 
 def find_unrestorable(memories: Iterable[Memory]) -> set[int]:
@@ -291,6 +303,9 @@ def reason_label(reason: str) -> str:
     """Return why something was done: what a service noted in the reader's words, what people typed as it is."""
     if reason == UNDO_REASON:
         return _("Undone")
+    corrected_by = parse_number(reason, after=CORRECTED_REASON)
+    if corrected_by is not None:
+        return _("Corrected by memory %(id)d") % {"id": corrected_by}
     rollback = parse_number(reason, after=ROLL_BACK_REASON)
     if rollback is not None:
         return _("Roll-back %(number)d") % {"number": rollback}

@@ -11,7 +11,6 @@ urlpatterns = [
     path("new/", writes.new, name="new"),
     path("count/", writes.count, name="count"),
     path("bulk/", lists.bulk, name="bulk"),
-    path("undo/<str:batch>/", lists.undo, name="undo"),
     path("<int:memory_id>/", one.show, name="one"),
     path("<int:memory_id>/edit/", writes.edit, name="edit"),
     path("<int:memory_id>/history/<int:version>/revert/", one.revert, name="revert"),

@@ -116,7 +116,6 @@ FORMS: dict[str, dict[str, Any]] = {
     },
     "POST /ops/scan-rules/": {"text": "I hold ETH for years"},
     "POST /memories/bulk/": {"action": "delete", "ids": ["memory_id"]},
-    "POST /memories/undo/<str:batch>/": {"next": "/memories/"},
     "POST /memories/<int:memory_id>/edit/": {"statement": "I hold BTC for years", "version": "2"},
     "POST /memories/<int:memory_id>/delete/": {"reason": "It is wrong"},
     "POST /memories/<int:memory_id>/restore/": {"reason": "It was right"},

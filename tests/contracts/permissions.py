@@ -252,7 +252,6 @@ PAGES: dict[str, Row] = {
     "memories/new/": page(Act.MEMORY_WRITE, get=OWNERS, post=OWNERS),
     "memories/count/": page(Act.MEMORY_WRITE, post=OWNERS),
     "memories/bulk/": page(Act.MEMORY_REMOVE, post=ANA_AND_OPERATORS),
-    "memories/undo/<str:batch>/": page(Act.MEMORY_REMOVE, post=ANA_AND_OPERATORS),
     "memories/<int:memory_id>/": page(Act.MEMORY_READ, get=ANA_AND_OPERATORS),
     "memories/<int:memory_id>/why/": page(Act.MEMORY_READ, get=ANA_AND_OPERATORS),
     "memories/<int:memory_id>/edit/": page(Act.MEMORY_WRITE, get=ONLY_ANA, post=ONLY_ANA),
@@ -301,7 +300,6 @@ PAGES: dict[str, Row] = {
     "facts/conflicts/<int:conflict_id>/<str:kind>/": page(Act.FACTS_CHANGE, post=ANA_AND_OPERATORS),
     "facts/events/": page(Act.FACTS_READ, get=OWNERS),
     "facts/events/<int:event_id>/undo/": page(Act.FACTS_CHANGE, post=ANA_AND_OPERATORS),
-    "facts/corrections/<int:memory_id>/undo/": page(Act.MEMORY_WRITE, post=NO_OWNER),  # nobody here has corrected one
     "facts/events/<int:event_id>/override/<str:kind>/": page(Act.FACTS_CHANGE, post=ANA_AND_OPERATORS),
     "roles/": page(Act.ROLES_READ, get=OWNERS),
     "roles/<str:role_id>/": page(Act.ROLES_READ, get=OWNERS),

@@ -11,6 +11,7 @@ from django.urls import reverse
 from learning_app.learnings.services.change import set_deleted
 from learning_app.methodologies.services.decide import quarantine
 from learning_app.preferences.services.decide import reject
+from memory_app.memories.services import delete_memories
 from minara_site.access.policy import POLICY, Act, Role
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.models import AuditEntry
@@ -27,6 +28,7 @@ from tests.kit.undo import last_set, undo_last
 from tests.kit.visitor import visitor
 from tests.learning_app.learnings.rows import make_learning
 from tests.learning_app.rows import make_methodology, make_preference
+from tests.memory_app.memories.factories import make_memory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
@@ -47,6 +49,11 @@ def delete(row: Any, by: Any) -> None:
 
 
 SAMPLES = {
+    "memory": Sample(
+        make_memory,
+        lambda row, by: delete_memories(principal=Principal(by, by.role), owner=row.owner, ids=[row.pk], now=EXACT),
+        {"deleted_at": LATER},
+    ),
     "methodology": Sample(
         lambda owner: make_methodology(correct=20, used=21, quarantine=0),
         lambda row, by: quarantine(uid=row.uid, reason="no", actor=f"user:{by.pk}", now=EXACT),
@@ -85,6 +92,13 @@ def test_every_kind_has_a_sample_and_columns_that_are_no_texts() -> None:
         assert ("text_version" in facet.columns) == bool(facet.texts)
 
 
+def named(details: dict[str, Any]) -> list[Any]:
+    """Return the rows that an entry of the audit log names."""
+    if "memories" in details:
+        return [each["id"] for each in details["memories"]]
+    return list(details.get("ids", [details.get("id")]))
+
+
 @table("kind", list(SAMPLES))
 def test_an_act_is_undone_and_done_again_and_stands_in_the_history(ana: Any, olga: Any, kind: str) -> None:
     sample = SAMPLES[kind]
@@ -103,9 +117,7 @@ def test_an_act_is_undone_and_done_again_and_stands_in_the_history(ana: Any, olg
     assert past == [(before, after, "undone"), (after, before, "undone"), (before, after, changed.act)]
     told = AuditEntry.objects.filter(details__change_set__isnull=False).values_list("details", flat=True)
     assert {details["change_set"] for details in told} == {by.pk for _old, _new, by in list_history(kind, row)}
-    assert {name for details in told for name in details.get("ids", [details.get("id")])} == {
-        getattr(row, facet.id_column)
-    }
+    assert {name for details in told for name in named(details)} == {getattr(row, facet.id_column)}
     assert not any(isinstance(value, str) and value == "no" for each in Change.objects.all() for value in each.after)
 
 

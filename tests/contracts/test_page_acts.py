@@ -30,17 +30,15 @@ ACTS = list(load_page_acts().values())
 ELSEWHERE = {  # acts whose objects need a browser, a worker or a plan; tests of their rooms do and undo them
     *(name for name in ROUTES if name.startswith(("account_", "access:", "mfa_")) and name != "access:key_new"),
     *("users:end_sessions", "governance:close", "writes:apply", "writes:undo"),
-    *("brought_in:seen", "brought_in:roll_back", "brought_in:undo", "console:demo_load", "facts:undo_correction"),
+    *("brought_in:seen", "brought_in:roll_back", "brought_in:undo", "console:demo_load"),
     "onboarding:undo",  # finished again, each memory has one version more
     *("bundle:imports", "bundle:import_remove", "bundle:export_remove", "bundle:apply"),
 }
 TOASTS = {
     "held:undo",
     "quarantine:undo",
-    "memories:undo",
     "audit:restore",
     "inbox:reopen",
-    "facts:undo_correction",
     "user_profile:undo",
     "tags:undo",
     "workspace:unscaffold",
@@ -161,7 +159,6 @@ WALKS: dict[str, Walk] = {
     "memories:restore": Walk(samples={"memory_id": "deleted_id"}),
     "memories:bulk": Walk(),
     "memories:make_hard": Walk(body={"dimension": "risk_limit"}, samples={"memory_id": "hard_id"}),
-    "memories:undo": Walk(undo={"action": "delete", "ids": "deleted_ids"}),
     "held:release": Walk(caller="olga"),
     "held:let_in": Walk(),
     "held:discard": Walk(),

@@ -342,7 +342,7 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
     labelled = Draft(
         Category.PERSONALIZATION,
         f"{canary} never",
-        Provenance(Source.USER_MANUAL, me.actor),
+        Provenance(Source.USER_MANUAL, "key:agent"),
         HARD_CONSTRAINT,
     )
     samples = {

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from learning_app.vocabulary import PreferenceState
+from minara_site.kernel.core.vocabulary import IMPORT_ACTOR, USER_WRITTEN, Source
 
 PREFERENCE_KIND = "preference"
 """The name of its stored kind: holds keep it."""
@@ -45,6 +46,15 @@ _SIDE = re.compile(
     r"\b(?:more|less|above|below|over|under|least|most|min|minimum|max|maximum|long|short|buy|sell|before|after|only)\b"
     r"|[多少高低买卖大小涨跌前后]"
 )
+
+
+def is_owners_word(*, actor: str, source: str | None, owner_id: int) -> bool:
+    """Say whether the owner of a memory typed it, or approved it as a hard constraint that came with a file.
+
+    Keys call theirs what they like, and what an operator brings in is nobody's.
+    """
+    is_approved = actor == IMPORT_ACTOR and source in USER_WRITTEN
+    return is_approved or (actor == f"user:{owner_id}" and source == Source.USER_MANUAL)
 
 
 def says_the_same(statement: str, other: str) -> bool:

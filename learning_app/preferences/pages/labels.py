@@ -3,6 +3,7 @@
 from django.urls import reverse
 from django.utils.translation import gettext as _, gettext_lazy, pgettext_lazy
 
+from learning_app.preferences.core import PREFERENCE_ORIGIN
 from learning_app.preferences.core.mining import TURN_ORIGIN
 from learning_app.preferences.models import Preference
 from learning_app.vocabulary import PreferenceDimension, PreferenceKind, PreferenceSource, PreferenceState
@@ -55,6 +56,9 @@ def origin_of(row: Preference) -> tuple[str, str]:
     """Return in words what a preference was written out of, and its page; both are empty where nothing is known."""
     if memory_id := parse_number(row.origin, after=MEMORY_ORIGIN):
         return _("memory %(id)d") % {"id": memory_id}, reverse("memories:one", args=[memory_id])
+    if corrected_id := parse_number(row.origin, after=PREFERENCE_ORIGIN):
+        name = _("preference %(id)d, which it corrects") % {"id": corrected_id}
+        return name, reverse("preferences:one", args=[corrected_id])
     if row.origin.startswith(IMPORT_ORIGIN):
         return _("the file %(file)s") % {"file": row.origin.removeprefix(IMPORT_ORIGIN)}, ""
     if row.origin.startswith(TURN_ORIGIN):

@@ -2,7 +2,7 @@
 
 A hard constraint comes into force, and ends, only by its owner's own act with a typed value (R-19): on a page that asks
 for a fresh sign-in, or for `default` at a terminal. No other module sets a state to active, but `kinds.py` where a
-decision on a soft one is undone.
+decision on a soft one is undone, and `correct.py` where its owner's own words replace a soft one.
 """
 
 from collections.abc import Collection, Iterable, Sequence

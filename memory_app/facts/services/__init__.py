@@ -2,21 +2,21 @@
 
 from memory_app.facts.services.compare import find_conflicts
 from memory_app.facts.services.consolidate import consolidate_pending
+from memory_app.facts.services.correct import CORRECT, replace_corrected, restore_corrected
 from memory_app.facts.services.decide import apply_decision
 from memory_app.facts.services.override import override_decision
 from memory_app.facts.services.record import ask_for_sweep
-from memory_app.facts.services.retire import retire_corrected_facts, unretire_corrected_facts
-from memory_app.facts.services.undo import requeue, undo_correction, undo_event
+from memory_app.facts.services.undo import requeue, undo_event
 
 __all__ = [
+    "CORRECT",
     "apply_decision",
     "ask_for_sweep",
     "consolidate_pending",
     "find_conflicts",
     "override_decision",
+    "replace_corrected",
     "requeue",
-    "retire_corrected_facts",
-    "undo_correction",
+    "restore_corrected",
     "undo_event",
-    "unretire_corrected_facts",
 ]

@@ -10,14 +10,11 @@ from django.utils.translation import gettext as _
 from memory_app.facts.core import UNDOABLE, ConflictState, Decider, EventKind
 from memory_app.facts.models import ConsolidationEvent, FactConflict
 from memory_app.facts.services.rows import audit, lock_facts_of, lock_rows, publish_changes, use_again
-from memory_app.memories.core import MEMORY_ORIGIN, UNDO_REASON, FactState
+from memory_app.memories.core import FactState
 from memory_app.memories.models import Memory
-from memory_app.memories.selectors import get_memory, no_such_memory
-from memory_app.memories.services import delete_memories
 from minara_site.access.principal import Principal
 from minara_site.kernel.errors import Conflict, NotFound
 from minara_site.kernel.ownership import Owner
-from minara_site.kernel.plain_text import parse_number
 
 
 def undo_event(
@@ -44,11 +41,7 @@ def undo_event(
                 raise Conflict(_("This fact is gone or is not retired any more."), code="not_retired")
             use_again(fact, undone)
             publish_changes(undone.owner_id, [fact.pk])
-        ids = (undone.fact_id, undone.other_id)
-        pair = FactConflict.objects.filter(older__in=ids, newer__in=ids).exclude(state=ConflictState.OPEN)
-        pair.update(state=ConflictState.OPEN, decided_at=None)
-        event = taken_back(undone, actor=principal.actor, now=now)
-        event.save(force_insert=True)
+        event = take_back(undone, actor=principal.actor, now=now)
         audit(
             event.owner_id,
             AUDIT_WORDS[EventKind(event.kind)],
@@ -61,36 +54,14 @@ def undo_event(
 AUDIT_WORDS = {EventKind.UNRETIRED: "memory_unretired", EventKind.REOPENED: "fact_conflict_reopened"}
 
 
-def undo_correction(*, principal: Principal, memory_id: int, now: datetime) -> int:
-    """Take a correction back: its words go to the trash, and the fact that they retired is what it was.
-
-    Returns the memory that it corrected. Raises NotFound when this person has no such correction, and Conflict when the
-    fact is gone or is not retired any more.
-    """
-    owner = principal.owner
-    with transaction.atomic():
-        correction = get_memory(owner=owner, memory_id=memory_id, lock=True)
-        lock_facts_of(owner.pk)
-        corrected = parse_number(correction.origin, after=MEMORY_ORIGIN)
-        if corrected is None:
-            raise no_such_memory()
-        retired = ConsolidationEvent.objects.for_owner(owner).filter(fact_id=corrected, other_id=memory_id)
-        event = retired.filter(kind=EventKind.SUPERSEDED, undone_by__isnull=True).first()
-        if event:
-            undo_event(
-                principal=principal,
-                owner=owner,
-                event_id=event.pk,
-                now=now,
-            )
-        delete_memories(
-            principal=principal,
-            owner=owner,
-            ids=[memory_id],
-            now=now,
-            reason=UNDO_REASON,
-        )
-    return corrected
+def take_back(undone: ConsolidationEvent, *, actor: str, now: datetime) -> ConsolidationEvent:
+    """Append the event that takes a decision back, and open its pair again. Needs a transaction."""
+    ids = (undone.fact_id, undone.other_id)
+    pair = FactConflict.objects.filter(older__in=ids, newer__in=ids).exclude(state=ConflictState.OPEN)
+    pair.update(state=ConflictState.OPEN, decided_at=None)
+    event = taken_back(undone, actor=actor, now=now)
+    event.save(force_insert=True)
+    return event
 
 
 def taken_back(
@@ -98,7 +69,6 @@ def taken_back(
     *,
     actor: str,
     now: datetime,
-    reason: str = "",
 ) -> ConsolidationEvent:
     """Return the unsaved event that takes a decision back."""
     return ConsolidationEvent(
@@ -109,7 +79,6 @@ def taken_back(
         actor=actor,
         fact_id=undone.fact_id,
         other_id=undone.other_id,
-        reason=reason,
         undoes=undone,
     )
 

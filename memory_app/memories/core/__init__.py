@@ -7,15 +7,18 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from learning_app.preferences.core import PREFERENCE_ORIGIN
+from learning_app.preferences.core import PREFERENCE_ORIGIN, is_owners_word
 from minara_site.kernel.core.diff import Op, word_diff
 from minara_site.kernel.core.nested import leaves
-from minara_site.kernel.core.vocabulary import IMPORT_ACTOR, USER_WRITTEN, Category, Source
+from minara_site.kernel.core.vocabulary import Category, Source
 
 MAX_CONTENT_CHARS = 4_000
 MAX_TICKERS = 20
 MAX_VERSIONS = 50  # of a history at a time: each costs a word diff
-MEMORY_ORIGIN = "memory:"
+MEMORY_ORIGIN = "memory:"  # of what corrects the memory of this number
+BESIDE_ORIGIN = "beside:"  # of what its owner keeps beside the memory of this number
+SET = "set:"  # with the number of the change set that deleted or restored a row last
+CORRECTED_REASON = "corrected:"  # with the number of the memory that says it right
 UNDO_REASON = "undo"
 ROLL_BACK_REASON = "rollback:"  # with the number of the roll-back that wrote the row's earlier text again
 REVERT_REASON = "version:"  # with the number of the version that was written again
@@ -80,13 +83,9 @@ def is_hard_constraint(fact_type: str) -> bool:
 
 
 def is_hard(row: Any) -> bool:
-    """Say whether a memory, or what a search found of it, is a limit of its owner or stands for one.
-
-    Its owner typed and labelled it, or approved it as one that came with a file; what keys label so is no limit.
-    """
-    is_typed = row.actor == f"user:{row.owner_id}" and row.source == Source.USER_MANUAL
-    is_approved = row.actor == IMPORT_ACTOR and row.source in USER_WRITTEN
-    return is_hard_constraint(row.fact_type) and (is_typed or is_approved or row.origin.startswith(PREFERENCE_ORIGIN))
+    """Say whether a memory, or what a search found of it, is a limit of its owner or stands for one."""
+    is_own = is_owners_word(actor=row.actor, source=row.source, owner_id=row.owner_id)
+    return is_hard_constraint(row.fact_type) and (is_own or row.origin.startswith(PREFERENCE_ORIGIN))
 
 
 def is_editable(*, category: str, source: str | None) -> bool:

@@ -1,6 +1,6 @@
 """Everything that changes memories. Each function is one short write transaction with its audit row."""
 
-from memory_app.memories.services.bridge import bridge_preference
+from memory_app.memories.services.bridge import bridge_preference, correct_bridged
 from memory_app.memories.services.edit import MAX_REASON_CHARS, Changes, check_editable, edit_memory, revert_memory
 from memory_app.memories.services.guarded import delete_permanently, release_memories, rescan_rows
 from memory_app.memories.services.remove import (
@@ -8,12 +8,13 @@ from memory_app.memories.services.remove import (
     Batch,
     delete_memories,
     discard_memories,
+    hashes,
     hashes_by_owner,
     hold_memories_again,
     lock_memories,
+    move_rows,
     purge_expired,
     restore_memories,
-    undo_batch,
 )
 from memory_app.memories.services.write import (
     SLICE,
@@ -38,14 +39,17 @@ __all__ = [
     "bridge_preference",
     "build_memory",
     "check_editable",
+    "correct_bridged",
     "delete_memories",
     "delete_permanently",
     "discard_memories",
     "edit_memory",
+    "hashes",
     "hashes_by_owner",
     "hold_memories_again",
     "insert_memories",
     "lock_memories",
+    "move_rows",
     "purge_expired",
     "record_fact",
     "release_memories",
@@ -53,7 +57,6 @@ __all__ = [
     "restore_memories",
     "revert_memory",
     "store_memories",
-    "undo_batch",
     "write_memories",
     "write_memory",
 ]

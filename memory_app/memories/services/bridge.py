@@ -11,6 +11,7 @@ from django.db import transaction
 from learning_app.preferences.core import PREFERENCE_ORIGIN
 from learning_app.preferences.models import Preference
 from learning_app.preferences.selectors import find_writers
+from learning_app.preferences.services.correct import correct_preference
 from learning_app.vocabulary import PreferenceState
 from memory_app.memories.core import BRIDGE_ACTOR, HARD_CONSTRAINT
 from memory_app.memories.models import Memory
@@ -45,6 +46,21 @@ def bridge_preference(preference_id: int, *, now: datetime) -> str:
             mark_batch(BRIDGE_ACTOR, [newest], deleted_at=None, now=now, reason="")
             return "restored"
         return ""
+
+
+def correct_bridged(*, memory: Memory, statement: str, actor: str, now: datetime) -> Preference:
+    """Let its owner's words replace the soft preference that a memory stands for, and bring its memory in step at once.
+
+    Raises what `correct_preference` raises.
+    """
+    assert memory.preference_id is not None
+    with transaction.atomic():
+        about = {"owner": memory.owner, "actor": actor, "now": now}
+        preference = correct_preference(preference_id=memory.preference_id, statement=statement, **about)
+        if not preference.held_at:
+            bridge_preference(memory.preference_id, now=now)
+            bridge_preference(preference.pk, now=now)
+    return preference
 
 
 def delete_rows(rows: Sequence[Memory], *, now: datetime) -> int:

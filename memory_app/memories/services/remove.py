@@ -1,41 +1,46 @@
-"""Deleting, restoring, undoing and purging. Source: S1 (soft delete) and decisions (delete)."""
+"""Deleting, restoring and purging. Source: S1 (soft delete) and decisions (delete)."""
 
-import secrets
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from django.db import transaction
 from django.db.models import BigIntegerField, Exists, OuterRef
 from django.utils.translation import gettext as _
 
-from memory_app.memories.core import BRIDGE_ACTOR, REVERT_REASON, UNDO_REASON, FactState
+from learning_app.preferences.limits import check_places
+from memory_app.memories.core import BRIDGE_ACTOR, MEMORY_KIND, REVERT_REASON, SET, FactState
 from memory_app.memories.core.fact_key import fact_key
 from memory_app.memories.models import Memory, MemoryDeletion, MemoryQuerySet, MemoryRevision
 from memory_app.memories.selectors import find_deletions, find_unrestorable, no_such_memory, retention_cutoff
 from memory_app.memories.services.edit import apply_version, check_by_key, restore_version, revision_of, store_changed
 from memory_app.memories.services.guarded import delete_permanently, discard_holds, judge_returning
 from memory_app.memories.services.write import SLICE
+from minara_site.access.models import User
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import content_digest, record_audit
+from minara_site.kernel.changes.services import name_set, record, watch
 from minara_site.kernel.core.vocabulary import AGENT_ACTOR
-from minara_site.kernel.errors import FieldError, Invalid, NotFound, Refused
+from minara_site.kernel.errors import FieldError, Invalid, Refused
 from minara_site.kernel.events import memory_written, send_after_commit
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.jobs.services import Claim, report_progress
-from minara_site.kernel.ownership import Owner
+from minara_site.kernel.ownership import Owner, lock_owner
 
 MAX_BULK = 5_000
 
 
 @dataclass(frozen=True)
 class Batch:
-    """What one delete or restore changed: undo names the batch. `held` is how many of what came back wait."""
+    """What one delete or restore changed, and its change set. `held` is how many of what came back wait."""
 
     id: str
     ids: tuple[int, ...]
     held: int = 0
+    change_set: int | None = None
 
 
 def delete_memories(
@@ -73,42 +78,24 @@ def restore_memories(
 ) -> Batch:
     """Bring deleted memories back, all or nothing, while their retention lasts.
 
-    Raises NotFound when an id is unknown or past its retention and Refused when a row is not the caller's to restore:
-    what a person deleted, an agent can write only anew.
+    Raises NotFound when an id is unknown or past its retention, LimitsFull, and Refused when a row is not the caller's
+    to restore: what a person deleted, an agent can write only anew.
     """
     with transaction.atomic():
+        if isinstance(owner, User):
+            lock_owner(owner.pk)
         gone = [row for row in chosen_rows(principal, owner, ids, now=now) if row.deleted_at is not None]
         check_restorable(principal, gone)
+        if limits := [row for row in gone if row.is_limit]:
+            if any(row.owner_id != principal.owner.pk for row in limits):
+                raise Refused(_("Only its owner puts a limit in force again."), code="hard_constraint")
+            check_places(principal.owner.pk, wanted=len(limits))
         return mark_batch(
             principal.actor,
             gone,
             deleted_at=None,
             now=now,
             reason=reason,
-        )
-
-
-def undo_batch(
-    *,
-    principal: Principal,
-    owner: Owner,
-    batch: str,
-    now: datetime,
-) -> Batch:
-    """Take one delete or restore back. Raises NotFound when the batch is unknown or has been overtaken."""
-    with transaction.atomic():
-        rows = list(locked(Memory.objects.for_owner(owner).kept(retention_cutoff(now)).filter(batch=batch)))
-        if not rows:
-            raise NotFound(_("There is nothing left to undo."))
-        check_removable(principal, rows)
-        check_restorable(principal, rows)
-        deleted_at = now if rows[0].deleted_at is None else None
-        return mark_batch(
-            principal.actor,
-            rows,
-            deleted_at=deleted_at,
-            now=now,
-            reason=UNDO_REASON,
         )
 
 
@@ -169,37 +156,63 @@ def mark_batch(
     now: datetime,
     reason: str,
 ) -> Batch:
-    """Delete or restore the rows in one statement and record it."""
-    batch = Batch(id=secrets.token_hex(16), ids=tuple(row.pk for row in rows))
+    """Delete or restore locked rows, record what that changed, and say it in the audit log of each owner."""
     if not rows:
-        return batch
-    Memory.objects.filter(pk__in=batch.ids).update(deleted_at=deleted_at, batch=batch.id)
-    lay_since = {row.pk: row.deleted_at for row in rows if row.deleted_at}
+        return Batch("", ())
+    watched, lay_since = watch(MEMORY_KIND, rows), {row.pk: row.deleted_at for row in rows if row.deleted_at}
     for row in rows:
         row.deleted_at = deleted_at
-    if deleted_at is None:
-        batch = replace(batch, held=len(judge_returning(rows, now=now)))
-        await_sweep(batch.ids)
-    else:
-        discard_holds(rows, actor=actor, now=now)
-        note_own_deletions(actor, rows, now=now)
     tool_call = "memory_restored" if deleted_at is None else "memory_removed"
+    made = record(tool_call, watched, actor=actor, at=now, reason=reason)
+    assert made is not None
+    batch = f"{SET}{made.pk}"
+    held = move_rows(rows, actor=actor, batch=batch, now=now)
     for owner_id, own in by_owner(rows).items():
-        details = {"batch": batch.id, "memories": hashes(own, lay_since)}
         record_audit(
             now=now,
             actor=actor,
             tool_call=tool_call,
             owner_id=owner_id,
             reasoning=reason,
-            details=details,
+            details={"batch": batch, "memories": hashes(own, lay_since), **name_set(made)},
         )
-        send_after_commit(
-            memory_written,
-            owner_id=owner_id,
-            memory_ids=tuple(row.pk for row in own),
-        )
-    return batch
+    return Batch(batch, tuple(row.pk for row in rows), held, made.pk)
+
+
+def move_rows(
+    rows: Sequence[Memory],
+    *,
+    actor: str,
+    batch: str,
+    now: datetime,
+    is_undo: bool = False,
+) -> int:
+    """Store that locked rows, which say so already, go to the trash or come back; return how many of these are held.
+
+    What is derived of a row stays with it. What an undo moves is no deletion by its owner.
+    """
+    held = 0
+    for deleted_at, alike in groupby(sorted(rows, key=trash_order), attrgetter("deleted_at")):
+        some = list(alike)
+        ids = [row.pk for row in some]
+        Memory.objects.filter(pk__in=ids).update(deleted_at=deleted_at, batch=batch)
+        if deleted_at is None:
+            held += len(judge_returning(some, now=now))
+            await_sweep(ids)
+        else:
+            discard_holds(some, actor=actor, now=now)
+            if not is_undo:
+                note_own_deletions(actor, some, now=deleted_at)
+    for row in rows:
+        row.batch = batch
+    for owner_id, own in by_owner(rows).items():
+        send_after_commit(memory_written, owner_id=owner_id, memory_ids=tuple(row.pk for row in own))
+    return held
+
+
+def trash_order(row: Memory) -> tuple[bool, Any]:
+    """Return what rows are grouped by: since when they are in the trash, the others first."""
+    return row.deleted_at is not None, row.deleted_at
 
 
 def note_own_deletions(actor: str, rows: Sequence[Memory], *, now: datetime) -> None:

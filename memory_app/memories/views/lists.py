@@ -2,32 +2,32 @@
 
 from dataclasses import replace
 from http import HTTPStatus
+from typing import Any
 from urllib.parse import urlencode
 
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _, ngettext
+from django.utils.translation import gettext as _
 
 from memory_app.index.selectors import limited
-from memory_app.memories.core import MEMORY_ORIGIN, State
+from memory_app.memories.core import BESIDE_ORIGIN, MEMORY_KIND, MEMORY_ORIGIN, State
 from memory_app.memories.forms import ReasonForm
 from memory_app.memories.models import Memory
 from memory_app.memories.pages.lists import MEMORY_LIST, RESTORE, TRASH_LIST
 from memory_app.memories.pages.rows import MemoryView, shape_rows, with_deletions
 from memory_app.memories.prompt_use import PromptUse, count_label, load_prompt_use
 from memory_app.memories.selectors import find_hard_constraints, find_unrestorable, retention, retention_cutoff
-from memory_app.memories.services import delete_memories, restore_memories, undo_batch
-from memory_app.memories.views.notices import announce, hard_label, held_label, question_label, undo_label
+from memory_app.memories.services import delete_memories, restore_memories
+from memory_app.memories.views.notices import announce, hard_label, question_label, undo_label
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.kernel.errors import Invalid
 from minara_site.kernel.ownership import Owner
 from minara_site.kernel.plain_text import parse_number
 from minara_site.shell.pages import PageRequest, page
-from minara_site.web.labels import sentences
+from minara_site.shell.undo import undo_url
 from minara_site.web.lists import ListPage, render_list
-from minara_site.web.moments import number_label
 from minara_site.web.responses import back, render_page, see_other, toast
 
 ACTS = {"delete": delete_memories, "restore": restore_memories}
@@ -51,7 +51,7 @@ def memory_list(request: PageRequest) -> HttpResponse:
         )
     views = view_rows(request, found, owner, use)
     shown = found.with_rows(views).with_note(note)
-    context = MEMORY_LIST.context(request, owner) | {"pair": view_correction(request, use), "days": retention().days}
+    context = MEMORY_LIST.context(request, owner) | {**view_correction(request, use), "days": retention().days}
     return render_list(request, MEMORY_LIST.template, shown, context)
 
 
@@ -105,37 +105,28 @@ def bulk(request: PageRequest) -> HttpResponse:
     return back(request, "memories:list")
 
 
-@page(Act.MEMORY_REMOVE, methods=("POST",))
-def undo(request: PageRequest, batch: str) -> HttpResponse:
-    """Take one delete or restore back."""
-    owner = request.principal.reaches(Act.MEMORY_REMOVE)
-    undone = undo_batch(
-        principal=request.principal,
-        owner=owner,
-        batch=batch,
-        now=timezone.now(),
-    )
-    count = len(undone.ids)
-    done = ngettext("Undone for %(number)s memory.", "Undone for %(number)s memories.", count)
-    done %= {"number": number_label(count)}
-    toast(request, sentences(done, held_label(undone.held)) if undone.held else done)
-    return back(request, "memories:list")
-
-
-def view_correction(request: PageRequest, use: PromptUse) -> list[MemoryView]:
-    """Return the correction that `?corrected=` names and beside it what it corrects; empty without such a pair."""
+def view_correction(request: PageRequest, use: PromptUse) -> dict[str, Any]:
+    """Return the correction that `?corrected=` names, beside it what it corrects, and where that is undone."""
     owner, now, pk = request.principal.owner, timezone.now(), parse_number(request.GET.get("corrected", ""))
     rows = Memory.objects.for_owner(owner).kept(retention_cutoff(now))
     correction = rows.filter(pk=pk, deleted_at__isnull=True).first() if pk else None
-    corrected = rows.filter(pk=parse_number(correction.origin, after=MEMORY_ORIGIN)).first() if correction else None
-    pair = [correction, corrected] if correction and corrected else []
-    return shape_rows(
-        pair,
+    corrected = rows.filter(pk=corrected_id(correction)).first() if correction else None
+    if not (correction and corrected):
+        return {}
+    pair = shape_rows(
+        [correction, corrected],
         principal=request.principal,
         owner=owner,
         reading=use,
         now=now,
     )
+    return {"pair": pair, "undo_url": undo_url(MEMORY_KIND, correction, request.principal, ("memory_corrected",))}
+
+
+def corrected_id(correction: Memory) -> int | None:
+    """Return the memory that this one corrects, or that its owner keeps beside it."""
+    numbers = (parse_number(correction.origin, after=after) for after in (MEMORY_ORIGIN, BESIDE_ORIGIN))
+    return next(filter(None, numbers), None)
 
 
 def ask_reason(

@@ -23,8 +23,12 @@ def announce(
     *,
     kept: int = 0,
     hard: int = 0,
+    is_limit: bool = False,
 ) -> None:
-    """Say what was deleted or restored, with one undo for all of it; `hard` is how many ask on their own pages."""
+    """Say what was deleted or restored, with one undo for all of it; `hard` is how many ask on their own pages.
+
+    No undo starts or ends a limit: its page does.
+    """
     if not batch.ids:
         toast(request, hard_label(hard) if hard else _("Nothing changed; it was so already."))
         return
@@ -35,7 +39,7 @@ def announce(
         words = sentences(words, kept_in_trash_label(kept))
     if batch.held:
         words = sentences(words, held_label(batch.held))
-    toast(request, words, reverse("memories:undo", args=[batch.id]))
+    toast(request, words, None if is_limit else reverse("undo", args=[batch.change_set]))
 
 
 def undo_of_edit(memory: Memory) -> str:

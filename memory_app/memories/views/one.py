@@ -15,7 +15,7 @@ from learning_app.preferences.services.propose import PreferenceDraft, propose_p
 from learning_app.vocabulary import PreferenceKind, PreferenceSource
 from memory_app.edges.pages import describe_edges
 from memory_app.edges.selectors import list_edges_of
-from memory_app.memories.core import MEMORY_KIND, MEMORY_ORIGIN, State
+from memory_app.memories.core import BESIDE_ORIGIN, MEMORY_KIND, MEMORY_ORIGIN, State
 from memory_app.memories.forms import ConstraintForm, ReasonForm
 from memory_app.memories.models import Memory
 from memory_app.memories.pages.rows import MemoryView, restorable_label, shape_rows, with_deletions
@@ -123,7 +123,7 @@ def remove_or_restore(
         now=timezone.now(),
         reason=form.cleaned_data["reason"] if is_foreign else "",
     )
-    announce(request, action, batch)
+    announce(request, action, batch, is_limit=memory.is_limit)
     return answer_row(request) if wants_fragment(request) else back(request, reverse("memories:one", args=[memory.pk]))
 
 
@@ -188,6 +188,7 @@ def render_one(
         "author": names[memory.actor],
         "reasoning": find_reasoning(memory),
         "corrects": parse_number(memory.origin, after=MEMORY_ORIGIN),
+        "beside": parse_number(memory.origin, after=BESIDE_ORIGIN),
         "constraint": constraint,
         "constraint_form": constraint_form or (ConstraintForm() if may_make_hard(row, constraint) else None),
         "history": [

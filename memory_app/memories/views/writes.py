@@ -1,7 +1,6 @@
 """Telling the agent something, correcting it, and what happens when two people edit at once."""
 
 from dataclasses import dataclass
-from datetime import datetime
 from http import HTTPStatus
 from typing import Any
 
@@ -12,12 +11,19 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from learning_app.preferences.limits import LimitsFull
-from memory_app.memories.core import MAX_CONTENT_CHARS, MEMORY_KIND, MEMORY_ORIGIN, guarded_text, merge_texts
+from memory_app.memories.core import (
+    BESIDE_ORIGIN,
+    MAX_CONTENT_CHARS,
+    MEMORY_KIND,
+    MEMORY_ORIGIN,
+    guarded_text,
+    merge_texts,
+)
 from memory_app.memories.forms import EditForm, MemoryForm, TickersField
 from memory_app.memories.models import Memory
 from memory_app.memories.pages.lists import MEMORIES
-from memory_app.memories.selectors import find_version, no_such_memory, open_memory
-from memory_app.memories.services import Draft, check_editable, edit_memory, write_memory
+from memory_app.memories.selectors import find_version, no_such_memory, open_memory, retention
+from memory_app.memories.services import Draft, check_editable, correct_bridged, edit_memory, write_memory
 from memory_app.memories.views.hard import SURE, ask_first, must_ask
 from memory_app.memories.views.notices import show_held, undo_of_edit
 from memory_app.memories.views.rows import answer_row
@@ -30,18 +36,23 @@ from minara_site.kernel.errors import Conflict, Invalid, NotFound
 from minara_site.kernel.guard.preview import GuardPreview, preview_text
 from minara_site.kernel.plain_text import parse_number
 from minara_site.shell.pages import PageRequest, page
+from minara_site.shell.undo import undo_url
 from minara_site.web.forms import show_refusal
 from minara_site.web.responses import render_page, see_other, toast, wants_fragment
 
 
 @page(Act.MEMORY_WRITE, methods=("GET", "POST"))
 def new(request: PageRequest) -> HttpResponse:
-    """Tell the agent one thing; `?corrects=` names the memory that it puts right."""
+    """Tell the agent one thing; `?corrects=` names the memory that it puts right, and replaces."""
     corrected = find_corrected(request)
+    if corrected and (corrected.is_editable or corrected.is_hard):
+        return see_other(*page_of(corrected))
     initial = {"statement": corrected.content, "tickers": corrected.tickers} if corrected else None
     form = MemoryForm(request.POST if request.method == "POST" else None, initial=initial)
     if request.method == "POST" and form.is_valid() and is_agreed(request, form):
         try:
+            if corrected and corrected.preference_id:
+                return keep_preference(request, form, corrected)
             return keep(request, form, corrected)
         except (Invalid, LimitsFull) as refusal:
             show_refusal(form, refusal)
@@ -50,6 +61,7 @@ def new(request: PageRequest) -> HttpResponse:
         "title": title,
         "form": form,
         "corrected": corrected,
+        "days": retention().days,
         **counted(form),
     }
     return render_page(
@@ -60,14 +72,21 @@ def new(request: PageRequest) -> HttpResponse:
     )
 
 
+def page_of(memory: Memory) -> tuple[str, int]:
+    """Return where what its owner typed is changed: a limit that is a preference on its own page."""
+    if memory.preference_id:
+        return "preferences:one", memory.preference_id
+    return "memories:edit" if memory.is_editable else "memories:one", memory.pk
+
+
 def keep(
     request: PageRequest,
     form: MemoryForm,
     corrected: Memory | None,
 ) -> HttpResponse:
-    """Store what the form says, and show it. Raises Invalid."""
-    said = form.cleaned_data
-    origin = f"{MEMORY_ORIGIN}{corrected.pk}" if corrected else ""
+    """Store what the form says, in the place of what it corrects unless both are kept, and show it. Raises Invalid."""
+    said, is_beside = form.cleaned_data, "both" in request.POST
+    origin = f"{BESIDE_ORIGIN if is_beside else MEMORY_ORIGIN}{corrected.pk}" if corrected else ""
     draft = Draft(
         category=Category.PERSONALIZATION,
         content=said["statement"],
@@ -75,42 +94,38 @@ def keep(
         fact_type=said["fact_type"],
         tickers=said["tickers"],
     )
-    owner_id, now = request.principal.owner.pk, timezone.now()
-    memory = write_memory(owner_id=owner_id, draft=draft, now=now)
+    memory = write_memory(owner_id=request.principal.owner.pk, draft=draft, now=timezone.now())
     if memory.held_at:
         return show_held(request, memory)
-    if corrected:
-        return show_correction(request, memory, corrected, now=now)
-    toast(
-        request,
-        _("Stored. The next session reads it."),
-        reverse("memories:delete", args=[memory.pk]),
-    )
-    return see_other("memories:one", memory.pk)
-
-
-def show_correction(
-    request: PageRequest,
-    memory: Memory,
-    corrected: Memory,
-    *,
-    now: datetime,
-) -> HttpResponse:
-    """Say what became of the corrected memory, and lead to the list with both."""
+    undo = reverse("memories:delete", args=[memory.pk])
+    if corrected is None:
+        toast(request, _("Stored. The next session reads it."), undo)
+        return see_other("memories:one", memory.pk)
     corrected.refresh_from_db()
-    if corrected.retired_at == now:
+    replaced = undo_url(MEMORY_KIND, memory, request.principal, ("memory_corrected",))
+    if replaced and corrected.retired_at:
         words = _("Memory %(id)d is retired in favour of yours.")
-    elif corrected.deleted_at:
-        words = _("Yours is stored. Memory %(id)d stays in the trash.")
+    elif replaced:
+        words = _("Yours takes the place of memory %(id)d, which is in the trash.")
     else:
-        words = _("Yours is stored beside memory %(id)d, which is no fact and stays. Delete it if it is wrong.")
-    # The facts stand above this room: their page is reached by its name, never imported.
-    toast(
-        request,
-        words % {"id": corrected.pk},
-        reverse("facts:undo_correction", args=[memory.pk]),
-    )
+        words = _("Yours is stored beside memory %(id)d.")
+    toast(request, words % {"id": corrected.pk}, replaced or undo)
     return see_other(f"{reverse('memories:list')}?corrected={memory.pk}")
+
+
+def keep_preference(request: PageRequest, form: MemoryForm, corrected: Memory) -> HttpResponse:
+    """Store what the form says as the preference that this memory stands for, and show it. Raises Invalid."""
+    preference = correct_bridged(
+        memory=corrected,
+        statement=form.cleaned_data["statement"],
+        actor=request.principal.actor,
+        now=timezone.now(),
+    )
+    if not preference.held_at:
+        replaced = undo_url("preference", preference, request.principal, ("preference_corrected",))
+        words = _("Your words are in force. Preference %(id)d is archived.") % {"id": corrected.preference_id}
+        toast(request, words, replaced)
+    return see_other("preferences:one", preference.pk)
 
 
 @page(Act.MEMORY_WRITE, methods=("POST",))

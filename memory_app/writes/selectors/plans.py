@@ -118,6 +118,7 @@ def preview_roll_back(
         actor=actor,
         now=now,
         owner=owner or EVERYONE,
+        kinds=[kind.name for kind in made],
         lock=lock,
     )
     parts = {

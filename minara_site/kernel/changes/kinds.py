@@ -60,6 +60,10 @@ class Changes(ABC):
         """
         update_rows(self.model, (*self.columns, *self.texts), [step.row for step in steps])
 
+    def name_rows(self, steps: Sequence[Step]) -> dict[str, Any]:
+        """Return what the audit log keeps of moved rows."""
+        return {"ids": [getattr(step.row, self.id_column) for step in steps]}
+
     def state_of(self, row: Any) -> State:
         """Return the state of a row."""
         return {name: getattr(row, name) for name in self.columns}

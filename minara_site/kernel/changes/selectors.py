@@ -21,15 +21,17 @@ def plan_undo(
     actor: str,
     now: datetime,
     owner: Owner = EVERYONE,
+    kinds: Collection[str] | None = None,
     lock: bool = False,
 ) -> Plan:
     """Return what undoing these sets, and the creation of the rows `made`, would do to the rows of this owner.
 
-    Of each row its changes of these sets are undone from the newest on, as long as it reads what they left. `sets` are
-    ids or a queryset, `made` are keys by kind, whose owners the caller locks. `lock` keeps rows until
-    the transaction ends.
+    Of each row its changes of these sets are undone from the newest on, as long as it reads what they left; of a row
+    that they made its creation. `sets` are ids or a queryset, `made` are keys by kind, whose owners the caller locks.
+    Only rows of these `kinds`, where some are named. `lock` keeps rows until the transaction ends.
     """
     changes = Change.objects.done().filter(set__in=sets)
+    changes = changes if kinds is None else changes.filter(kind__in=kinds)
     newest = list(changes.for_owner(owner).order_by("-pk"))
     if lock:
         lock_owners(change.owner_id for change in newest)
@@ -55,17 +57,24 @@ def plan_rows(
 ) -> tuple[list[Step], list[Stay]]:
     """Return where rows of one kind go whose `changes`, newest first, are undone, and which stay."""
     past: Any = defaultdict(list)
+    created = set(made)
     for change in changes:
-        past[change.key].append(change)
-    keys = past.keys() | set(made)
+        if change.before is None:
+            created.add(change.key)
+        else:
+            past[change.key].append(change)
+    keys = past.keys() | created
     rows, steps = kind.load(keys, lock=lock), list[Step]()
     reasons = dict.fromkeys(sorted(keys - rows.keys()), UnchangedReason.GONE)
-    as_made = {change.key: kind.unpack(change.before) for change in reversed(list_changes(kind, made))}
+    as_made = {
+        change.key: kind.unpack(change.after if change.before is None else change.before)
+        for change in reversed(list_changes(kind, created))
+    }
     for key, row in rows.items():
         state = kind.state_of(row)
         pairs = [(kind.unpack(change.before), kind.unpack(change.after)) for change in past.get(key, ())]
         target, was_made = undo_changes(state, pairs, kind.beside), as_made.get(key, state)
-        is_made = key in made and (kind.whatever_since or is_same_state(target, was_made, kind.beside))
+        is_made = key in created and (kind.whatever_since or is_same_state(target, was_made, kind.beside))
         if is_made:
             target = kind.gone(target, actor=actor, now=now)
         left = pairs[0][1] if pairs else was_made

@@ -33,6 +33,11 @@ def watch(kind: str, rows: Sequence[Any]) -> Watched:
     return [(kind, row, facet.state_of(row)) for row in rows]
 
 
+def made_rows(kind: str, rows: Sequence[Any]) -> Watched:
+    """Return rows that the act makes beside what it changes: an undo of it undoes their creation."""
+    return [(kind, row, {}) for row in rows]
+
+
 def record(act: str, watched: Watched, **about: Any) -> ChangeSet | None:
     """Store what an act changed on rows, in its transaction; None when it changed nothing.
 
@@ -63,7 +68,7 @@ def store_set(steps: Sequence[Step], *, reason: str = "", **columns: Any) -> Cha
             kind=step.kind,
             key=step.key,
             owner_id=step.owner_id,
-            before=kinds[step.kind].pack(step.before),
+            before=kinds[step.kind].pack(step.before) if step.before else None,
             after=kinds[step.kind].pack(step.after),
         )
         for step in steps
@@ -186,11 +191,11 @@ def move(kind: str, steps: Sequence[Step], *, made: ChangeSet) -> None:
         return
     act = load_acts().get(made.undoes.act)
     for owner_id in dict.fromkeys(step.owner_id for step in steps):
-        ids = [getattr(step.row, facet.id_column) for step in steps if step.owner_id == owner_id]
+        own = [step for step in steps if step.owner_id == owner_id]
         record_audit(
             now=made.at,
             actor=made.actor,
             tool_call=(act and act.undone_as) or UNDONE,
             owner_id=owner_id,
-            details={"change_set": made.pk, "undoes": made.undoes_id, "count": len(ids), "ids": ids},
+            details={"change_set": made.pk, "undoes": made.undoes_id, "count": len(own), **facet.name_rows(own)},
         )

@@ -16,7 +16,6 @@ from memory_app.memories.services import (
     edit_memory,
     purge_expired,
     restore_memories,
-    undo_batch,
     write_memories,
 )
 from memory_app.memories.tasks import bridge_preferences, purge
@@ -29,6 +28,7 @@ from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.errors import Conflict, NotFound
 from minara_site.kernel.guard.models import Hold
+from minara_site.shell.undo import undo_set
 from tests.console.quarantine.one_hold import release_hold
 from tests.kit.clock import NOON
 from tests.kit.racers import in_processes, meet
@@ -154,8 +154,9 @@ def delete_and_undo(backwards: bool, rounds: int) -> int:
     for _ in range(rounds):
         batch = delete_memories(principal=principal, owner=owner(), ids=ids, now=NOON)
         try:
-            undone += len(undo_batch(principal=principal, owner=owner(), batch=batch.id, now=NOON).ids)
-        except NotFound:
+            _made, plan = undo_set(batch.change_set or 0, principal=principal, now=NOON)
+            undone += len(plan.steps)
+        except (Conflict, NotFound):
             continue
     return undone
 

@@ -17,12 +17,15 @@ from memory_app.memories.services import Changes, Draft, delete_memories, edit_m
 from minara_site.access.models import AccessEntry, ApiKey, User
 from minara_site.kernel import counts
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.changes.models import ChangeSet
+from minara_site.kernel.changes.services import apply_set
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.shell import owners
 from profile_app.prompt.services import end_session, start_session
 from tests.kit.clock import NOON
 from tests.kit.page import rows_of, toasts_of, undo_of, words_of
 from tests.kit.tables import table
+from tests.kit.undo import last_set
 from tests.memory_app.facts.factories import make_fact
 from tests.memory_app.memories.factories import browser, make_many, make_memory
 
@@ -385,7 +388,7 @@ class TestTelling:
         assert "Trail by 5%</textarea>" in form
         assert 'value="BTC"' in form
         response = page.post(path("new") + f"?corrects={lesson.pk}", {"statement": "Trail by 8%"})
-        assert toasts_of(page.get(response["Location"]))[0].startswith(f"Yours is stored beside memory {lesson.pk}")
+        assert toasts_of(page.get(response["Location"]))[0].startswith(f"Yours takes the place of memory {lesson.pk}")
         memory = Memory.objects.exclude(pk=lesson.pk).get()
         assert (memory.source, memory.origin) == ("user_manual", f"memory:{lesson.pk}")
         assert f"memory {lesson.pk} , which it corrects" in words_of(page.get(path("one", memory.pk)))
@@ -406,10 +409,10 @@ class TestTelling:
         pair = "Prefers weekly charts You wrote Active fact Prefers daily charts Agent Retired"
         assert pair in words_of(shown)
         back = page.post(undo_of(shown), {"next": path("list")})
-        assert toasts_of(page.get(back["Location"]))[0].startswith(f"Undone. Memory {fact.pk} is what it was")
+        assert toasts_of(page.get(back["Location"])) == ["Undone for 2 memories."]
         assert Memory.objects.values().get(pk=fact.pk) == before
         assert Memory.objects.get(content="Prefers weekly charts").deleted_at == NOON
-        assert page.post(undo_of(shown)).status_code == 404
+        assert page.post(undo_of(shown)).status_code == 409
 
     @table("asked", ["x", "", "-1", "9" * 30])
     def test_nothing_else_can_be_corrected(self, page, asked):
@@ -513,10 +516,11 @@ class TestReasonsOfTheProduct:
 
     def test_an_undo_says_so(self, page, ana):
         memory = make_memory(ana)
-        batch = delete_memories(principal=browser(ana), owner=ana, ids=[memory.pk], now=NOON).id
-        page.post(path("undo", batch))
-        page.post(path("undo", Memory.objects.get().batch))
-        assert "Undone" in rows_of(page.get(path("trash")), "memory")[0]
+        first = delete_memories(principal=browser(ana), owner=ana, ids=[memory.pk], now=NOON).change_set
+        page.post(reverse("undo", args=[first]))
+        page.post(reverse("undo", args=[last_set("memory", memory).pk]))
+        assert Memory.objects.get().deleted_at == NOON
+        assert "you" in rows_of(page.get(path("trash")), "memory")[0]
 
 
 class TestConflict:
@@ -688,9 +692,13 @@ class TestBulk:
         shown = page.get(self.post(page, all="1", filter="")["Location"])
         assert toasts_of(shown) == ["Deleted 5,000 memories. They can be restored for 30 days."]
         assert Memory.objects.deleted().count() == 5_000
-        page.post(undo_of(shown))
+        asked = page.post(undo_of(shown), follow=True)
+        assert "5,000" in words_of(asked)
+        [plan] = re.findall(r'name="plan" value="(\w+)"', asked.content.decode())
+        page.post(undo_of(shown), {"plan": plan})
+        apply_set(ChangeSet.objects.get(act="undone").pk, now=NOON)
         assert Memory.objects.live().count() == 5_000
-        assert AuditEntry.objects.count() == 2
+        assert sum(entry.details["count"] for entry in AuditEntry.objects.filter(tool_call="memory_restored")) == 5_000
 
     @table("fields", [{"ids": []}, {"action": "purge"}, {"action": ""}, {"all": "1", "filter": "category=alert"}])
     def test_refuses_what_makes_no_sense(self, page, ana, fields):

@@ -21,13 +21,13 @@ from memory_app.memories.services import (
     edit_memory,
     purge_expired,
     restore_memories,
-    undo_batch,
 )
 from memory_app.search.selectors import search_memories
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.core.vocabulary import Category, Source
-from minara_site.kernel.errors import Invalid, NotFound, Refused
+from minara_site.kernel.errors import Conflict, Invalid, NotFound, Refused
 from minara_site.kernel.ownership import EVERYONE
+from minara_site.shell.undo import undo_set
 from tests.kit.clock import NOON
 from tests.kit.tables import table
 from tests.memory_app.facts.factories import make_fact
@@ -48,8 +48,9 @@ def restore(user, *memories, now=NOON, owner=None):
     return restore_memories(principal=browser(user), owner=owner or user, ids=ids, now=now)
 
 
-def undo(user, batch, now=NOON, owner=None):
-    return undo_batch(principal=browser(user), owner=owner or user, batch=batch.id, now=now)
+def undo(user, batch, now=NOON):
+    made, _plan = undo_set(batch.change_set, principal=browser(user), now=now)
+    return made
 
 
 def states():
@@ -112,7 +113,8 @@ class TestDelete:
         undo(ana, batch)
         assert [hit.id for hit in found().hits] == [fact.pk]
         assert edges == list(MemoryEdge.objects.order_by("id").values()) != []
-        assert Memory.objects.values().get() == before | {"batch": Memory.objects.get().batch}
+        now_says = Memory.objects.values().get()
+        assert now_says == before | {"batch": now_says["batch"]}
 
     def test_audit_row_holds_ids_and_hashes_and_no_text(self, ana):
         memory = make_memory(ana, "Canary")
@@ -120,7 +122,11 @@ class TestDelete:
         entry = AuditEntry.objects.get()
         assert (entry.tool_call, entry.reasoning) == ("memory_removed", "outdated")
         assert (entry.owner_id, entry.at) == (ana.pk, NOON)
-        assert entry.details == {"batch": batch.id, "memories": [{"id": memory.pk, "sha256": sha256("Canary")}]}
+        assert entry.details == {
+            "batch": batch.id,
+            "memories": [{"id": memory.pk, "sha256": sha256("Canary")}],
+            "change_set": batch.change_set,
+        }
 
     @pytest.mark.database
     def test_an_operators_batch_leaves_one_audit_row_for_each_owner(self, ana, ben, olga):
@@ -194,7 +200,7 @@ class TestRestore:
         entry = AuditEntry.objects.get()
         assert entry.tool_call == "memory_restored"
         removed = {"id": memory.pk, "sha256": sha256("Canary"), "deleted_at": NOON.isoformat()}
-        assert entry.details == {"batch": batch.id, "memories": [removed]}
+        assert entry.details == {"batch": batch.id, "memories": [removed], "change_set": batch.change_set}
 
 
 @pytest.mark.database
@@ -204,13 +210,13 @@ class TestUndo:
         kept = Memory.objects.order_by("id").values("id", "deleted_at", "updated_at", "version", "content")
         before = list(kept)
         undone = undo(ana, delete(ana, *memories), now=NOON + SECOND)
-        assert len(undone.ids) == 20
+        assert undone.changes.count() == 20
         assert list(kept.all()) == before
 
     def test_takes_a_restore_back(self, ana):
         memories = make_many(ana, 3, deleted_at=NOON)
         undo(ana, restore(ana, *memories), now=NOON + SECOND)
-        assert set(states().values()) == {NOON + SECOND}
+        assert set(states().values()) == {NOON}, "since when they were there before"
 
     def test_leaves_rows_that_were_deleted_before(self, ana):
         gone, live = make_many(ana, 2)
@@ -229,26 +235,27 @@ class TestUndo:
     def test_works_once(self, ana):
         batch = delete(ana, make_memory(ana))
         undo(ana, batch)
-        with pytest.raises(NotFound):
+        with pytest.raises(Conflict):
             undo(ana, batch)
 
     def test_is_over_with_the_retention(self, ana):
         batch = delete(ana, make_memory(ana))
-        with pytest.raises(NotFound):
+        purge_expired(now=NOON + RETENTION + SECOND)
+        with pytest.raises(Conflict):
             undo(ana, batch, now=NOON + RETENTION + SECOND)
 
     def test_what_an_operator_deleted_of_an_agents_an_owner_does_not_bring_back(self, ana, olga):
         batch = delete(olga, memory := make_memory(ana, category=Category.LESSON), owner=EVERYONE)
-        for act in (partial(undo, ana, batch), partial(restore, ana, memory)):
-            with pytest.raises(Refused):
+        for act, refused in ((partial(undo, ana, batch), Conflict), (partial(restore, ana, memory), Refused)):
+            with pytest.raises(refused):
                 act()
-        undo(olga, batch, owner=EVERYONE)
+        undo(olga, batch)
         assert Memory.objects.get().deleted_at is None
 
     def test_leaves_an_audit_row_of_its_own(self, ana):
         undo(ana, delete(ana, make_memory(ana)))
         kept = AuditEntry.objects.order_by("id").values_list("tool_call", "reasoning")
-        assert list(kept) == [("memory_removed", ""), ("memory_restored", "undo")]
+        assert list(kept) == [("memory_removed", ""), ("memory_restored", "")]
 
 
 @pytest.mark.database

@@ -1,0 +1,106 @@
+"""A correction of a preference: its owner's own words take its place. Sources: screens (correct this), decisions."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from django.db import transaction
+
+from learning_app.preferences.core import ACTIVATED, ENDED, PREFERENCE_KIND, PREFERENCE_ORIGIN
+from learning_app.preferences.models import Preference
+from learning_app.preferences.services.decide import ACTIVE, ARCHIVED, DECIDED, lock, lock_one, only_its_owner
+from learning_app.preferences.services.propose import PreferenceDraft, audit, build_row
+from learning_app.vocabulary import PreferenceSource
+from minara_site.access.models import User
+from minara_site.kernel.changes.core import Plan, Step
+from minara_site.kernel.changes.kinds import changes_of
+from minara_site.kernel.changes.models import ChangeSet
+from minara_site.kernel.changes.selectors import plan_rows
+from minara_site.kernel.changes.services import UNDONE, apply_plan, name_set, store_set
+from minara_site.kernel.db import update_rows
+from minara_site.kernel.errors import Conflict
+from minara_site.kernel.guard.held_at import store_judged
+from minara_site.kernel.guard.models import Decision, Hold
+from minara_site.kernel.jobs.topics import announce
+from minara_site.kernel.ownership import lock_owner
+from minara_site.kernel.plain_text import parse_number
+
+CORRECT = "preference_corrected"
+
+
+def correct_preference(
+    *,
+    preference_id: int,
+    owner: User,
+    statement: str,
+    actor: str,
+    now: datetime,
+) -> Preference:
+    """Store other words of the owner for a soft preference in force: they are active, and it is archived, as one act.
+
+    While the guard holds them it stays as it is. Raises NotFound, Invalid, Refused for a limit, and Conflict.
+    """
+    with transaction.atomic():
+        lock_owner(owner.pk)
+        old = lock_one(owner, preference_id, version=None)
+        if old.is_hard:
+            raise only_its_owner()
+        if old.state != ACTIVE:
+            raise Conflict(str(old.state), code="not_active")
+        draft = PreferenceDraft(old.dimension, old.kind, statement)
+        origin = f"{PREFERENCE_ORIGIN}{old.pk}"
+        row = build_row(owner.pk, draft, source=PreferenceSource.USER, actor=actor, origin=origin, now=now)
+        hold = store_judged(PREFERENCE_KIND, row, now=now)
+        audit(row, row, "preference_proposed", {"held": 1} if hold else {}, now=now, reasoning="")
+        if not hold:
+            replace(old, row, now=now)
+    return row
+
+
+def replace_corrected(released: Iterable[Preference], *, now: datetime) -> None:
+    """Let corrections that the guard held replace what they correct, where that is still in force."""
+    for row in released:
+        corrects = parse_number(row.origin, after=PREFERENCE_ORIGIN)
+        if corrects is None or row.state != "proposed":
+            continue
+        old = lock(Preference.objects.filter(pk=corrects, owner_id=row.owner_id)).first()
+        if old is not None and old.state == ACTIVE and not old.is_hard:
+            replace(old, row, now=now)
+
+
+def replace(old: Preference, row: Preference, *, now: datetime) -> None:
+    """Archive a preference and put its owner's own words in force in its place, as one act."""
+    facet = changes_of()[PREFERENCE_KIND]
+    made, before = facet.state_of(row), facet.state_of(old)
+    for each, state in ((old, ARCHIVED), (row, ACTIVE)):
+        each.state, each.reason = state, ""
+        each.decided_by, each.decided_at, each.updated_at = row.actor, now, now
+        each.version += 1
+    update_rows(Preference, DECIDED, [old, row])
+    owner_id, key = row.owner_id, str(row.pk)
+    steps = [
+        Step(PREFERENCE_KIND, key, row, owner_id, {}, made),
+        Step(PREFERENCE_KIND, key, row, owner_id, made, facet.state_of(row)),
+        Step(PREFERENCE_KIND, str(old.pk), old, owner_id, before, facet.state_of(old)),
+    ]
+    details = name_set(store_set(steps, act=CORRECT, actor=row.actor, at=now))
+    audit(old, row, "preference_archived", details, now=now, reasoning="")
+    audit(row, row, "preference_approved", details, now=now, reasoning="")
+    announce(ENDED, [old.pk], now=now)
+    announce(ACTIVATED, [row.pk], now=now)
+
+
+def restore_corrected(holds: Mapping[int, Hold], *, actor: str, now: datetime) -> None:
+    """Undo the replacements that the release of these corrections made: the release is undone."""
+    released = [hold.decided_at for hold in holds.values() if hold.decision == Decision.RELEASED and hold.decided_at]
+    sets = ChangeSet.objects.filter(
+        act=CORRECT,
+        at__in=released,
+        undone_by=None,
+        changes__kind=PREFERENCE_KIND,
+        changes__key__in=list(map(str, holds)),
+    )
+    for made in sets.distinct():
+        changes = made.changes.filter(before__isnull=False).order_by("-pk")
+        steps, stays = plan_rows(changes_of()[PREFERENCE_KIND], changes, actor=actor, now=now, lock=True)
+        if steps:
+            apply_plan(Plan(now, steps=steps, stays=stays), act=UNDONE, actor=actor, undoes=made)
