@@ -12,8 +12,15 @@ LEARN = (
     "that helped. It is suggested on similar requests, and never run by itself."
 )
 TOOLS = (
-    Tool("memory_learn", LEARN, NewLearning, Act.LEARNING_WRITE, learn, is_read_only=False),
-    Tool("skill_learn", "The same as memory_learn.", NewLearning, Act.LEARNING_WRITE, learn, is_read_only=False),
+    Tool(
+        "memory_learn",
+        LEARN,
+        NewLearning,
+        Act.LEARNING_WRITE,
+        learn,
+        is_read_only=False,
+        former=("skill_learn",),
+    ),
     Tool(
         "record_case",
         "Record a trading decision before its outcome is known, with the ids of the methodologies that were in front "

@@ -1,12 +1,16 @@
 """The app's kinds of stored text."""
 
+from functools import partial
+
 from memory_app.facts.changes import MemoryChanges
 from memory_app.facts.services import replace_corrected, restore_corrected
 from memory_app.memories.kinds import MemoryKind
+from memory_app.memories.proposals import MemoryProposed
 from memory_app.roles.kinds import DecisionKind, LessonKind
 from memory_app.search.log import delete_hits
 from memory_app.snapshot.services import delete_carried
 from memory_app.user_profile.kinds import ProfileKind
+from minara_site.kernel.proposals.services import delete_proposals
 from minara_site.kernel.registry import Kind
 
 KINDS = (
@@ -16,9 +20,10 @@ KINDS = (
             MemoryKind(
                 on_accepted=[replace_corrected],
                 on_held_again=[restore_corrected],
-                on_deleted=[delete_hits, delete_carried],
+                on_deleted=[delete_hits, delete_carried, partial(delete_proposals, MemoryKind.name)],
             ),
             MemoryChanges(),
+            MemoryProposed(),
         ),
     ),
     ProfileKind(),

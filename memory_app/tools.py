@@ -1,6 +1,15 @@
 """The app's tools, as agents read of them."""
 
-from memory_app.memories.tools import MemoryReadArgs, MemoryWriteArgs, memory_read, memory_write
+from memory_app.memories.tools import (
+    MemoryCorrectArgs,
+    MemoryReadArgs,
+    MemoryRetractArgs,
+    MemoryWriteArgs,
+    memory_correct,
+    memory_read,
+    memory_retract,
+    memory_write,
+)
 from memory_app.pages.tools import MemoryCompiledPageArgs, memory_compiled_page
 from memory_app.roles.schemas import NewDecision
 from memory_app.roles.tools import record as record_decision
@@ -31,6 +40,24 @@ TOOLS = (
         MemoryReadArgs,
         Act.MEMORY_READ,
         memory_read,
+    ),
+    Tool(
+        "memory_retract",
+        "Take back a memory that you or another agent of this user wrote and that is wrong or out of date. It goes to "
+        "the trash, and the user can undo that. What the user wrote is only proposed to them.",
+        MemoryRetractArgs,
+        Act.MEMORY_REMOVE,
+        memory_retract,
+        is_read_only=False,
+    ),
+    Tool(
+        "memory_correct",
+        "Say right a memory that you or another agent of this user wrote: give the whole statement anew. The earlier "
+        "words stay in its history. What the user wrote is only proposed to them.",
+        MemoryCorrectArgs,
+        Act.MEMORY_WRITE,
+        memory_correct,
+        is_read_only=False,
     ),
     Tool(
         "memory_compiled_page",

@@ -1,4 +1,4 @@
-"""The tool `memory_learn`, also called `skill_learn`: an agent stores a procedure that worked. Sources: S1, S2."""
+"""The tool `memory_learn`, formerly `skill_learn`: an agent stores a procedure that worked. Sources: S1, S2."""
 
 from typing import Any
 

@@ -13,6 +13,7 @@ from memory_app.index.core.parser import MAX_QUERY_CHARS
 from memory_app.index.selectors import limited, narrow
 from memory_app.memories.core import MEMORY_KIND, State
 from memory_app.memories.models import Memory
+from memory_app.memories.proposals import propose_delete, propose_edit
 from memory_app.memories.selectors import find_refused, get_history, get_memory, list_memories, memory_records
 from memory_app.memories.services import Changes, Draft, delete_memories, edit_memory, restore_memories, write_memory
 from minara_site.access.access_log import log_opened
@@ -21,11 +22,24 @@ from minara_site.access.policy import Act
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source, WriterKind
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.guard.selectors import written_record
+from minara_site.kernel.proposals.services import find_last, proposal_record
 from minara_site.shell.answers import answer_page
 from minara_site.shell.if_match import expected_version
 from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, paginate, read_number, write_number
-from minara_site.web.schemas import Data, HeldOut, Items, OwnerQuery, PageQuery, Record, Strict, Written, WrittenHeld
+from minara_site.web.schemas import (
+    Data,
+    HeldOut,
+    Items,
+    OwnerQuery,
+    PageQuery,
+    ProposedOut,
+    Record,
+    Strict,
+    WasProposed,
+    Written,
+    WrittenHeld,
+)
 
 router = ApiRouter(tags=["memory"])
 
@@ -54,6 +68,7 @@ class MemoryOut(Record):
     version: int
     created_at: datetime
     updated_at: datetime
+    proposed: ProposedOut | None = None
 
 
 class VersionOut(Schema):
@@ -243,14 +258,16 @@ def read(
     [record] = memory_records([masked_for(reader, memory)], reader=reader)
     if memory.state is State.LIVE and find_refused([memory]):
         record["state"] = State.HELD  # the guard's job will hold it
-    return {"data": record}
+    actor = request.principal.actor if request.principal.is_key else ""
+    last = find_last(owner=memory.owner_id, kind=MEMORY_KIND, key=str(memory.pk), actor=actor) if actor else None
+    return {"data": record | ({"proposed": proposal_record(last)} if last else {})}
 
 
 @router.patch(
     "/memory/{int:memory_id}",
     "Edit a memory",
     Act.MEMORY_WRITE,
-    {200: Edited, 202: EditedHeld},
+    {200: Edited, 202: EditedHeld | WasProposed},
 )
 def edit(
     request: PageRequest,
@@ -258,19 +275,21 @@ def edit(
     memory_id: int,
     payload: MemoryEdit,
 ) -> Status[dict[str, Any]]:
-    """Change what the user typed; with `If-Match` a stale version is 409 and changes nothing; 202: it is held."""
+    """Change what the user typed, or a key what keys wrote; with `If-Match` a stale version is 409 and changes nothing.
+
+    202: the guard holds it, or it is proposed to its owner and nothing was changed.
+    """
     tickers = None if payload.tickers is None else tuple(payload.tickers)
-    memory = edit_memory(
-        principal=request.principal,
-        memory_id=memory_id,
-        changes=Changes(
-            content=payload.statement,
-            fact_type=payload.fact_type,
-            tickers=tickers,
-        ),
-        expected_version=expected_version(request),
-        now=timezone.now(),
-    )
+    about: dict[str, Any] = {
+        "principal": request.principal,
+        "memory_id": memory_id,
+        "changes": Changes(payload.statement, payload.fact_type, tickers),
+        "expected_version": expected_version(request),
+        "now": timezone.now(),
+    }
+    if proposal := propose_edit(**about):
+        return Status(202, {"id": memory_id, "proposed": proposal_record(proposal)})
+    memory = edit_memory(**about)
     response["ETag"] = f'"{memory.version}"'
     [record] = memory_records([memory], reader=request.principal.owner)
     answer = {
@@ -285,14 +304,16 @@ def edit(
     "/memory/{int:memory_id}",
     "Move a memory to the trash",
     Act.MEMORY_REMOVE,
-    Deleted,
+    {200: Deleted, 202: WasProposed},
 )
 def delete(
     request: PageRequest,
     memory_id: int,
     query: Query[OwnerQuery],
-) -> dict[str, Any]:
-    """Move a memory to the trash; doing it twice changes nothing more."""
+) -> Status[dict[str, Any]]:
+    """Move a memory to the trash; of a row that no key wrote a key only proposes it to its owner."""
+    if proposal := propose_delete(principal=request.principal, memory_id=memory_id, now=timezone.now()):
+        return Status(202, {"id": memory_id, "proposed": proposal_record(proposal)})
     owner = request.principal.reads(Act.MEMORY_REMOVE, query.owner)
     delete_memories(
         principal=request.principal,
@@ -300,7 +321,7 @@ def delete(
         ids=[memory_id],
         now=timezone.now(),
     )
-    return {}
+    return Status(200, {})
 
 
 @router.post(

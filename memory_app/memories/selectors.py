@@ -32,10 +32,11 @@ from minara_site.access.models import User
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.changes.models import ChangeSet
 from minara_site.kernel.core.diff import Segment, word_diff
-from minara_site.kernel.core.vocabulary import Category, Source, WriterKind
+from minara_site.kernel.core.vocabulary import AGENT_ACTOR, Category, Source, WriterKind
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.masking import mask
+from minara_site.kernel.guard.models import Decision, Hold
 from minara_site.kernel.guard.selectors import judge_stored
 from minara_site.kernel.ownership import Owner
 from minara_site.kernel.plain_text import parse_number
@@ -267,12 +268,30 @@ def find_deletions(memories: Iterable[Memory]) -> dict[str, Deletion]:
 def find_unrestorable(memories: Iterable[Memory]) -> set[int]:
     """Return the ids of rows in the trash that only an operator restores: others deleted what their owner did not type.
 
-    One query at most.
+    What a key deleted its owner restores. Three queries at most.
     """
-    gone = {row.pk: row.deleted_at for row in memories if row.deleted_at and not row.is_editable}
+    gone = {row.pk: row for row in memories if row.deleted_at and not row.is_editable}
     rows = MemoryDeletion.objects.filter(memory_id__in=gone).values_list("memory_id", "deleted_at") if gone else ()
     own = set(rows)
-    return {pk for pk, deleted_at in gone.items() if (pk, deleted_at) not in own}
+    others = {pk: row for pk, row in gone.items() if (pk, row.deleted_at) not in own}
+    by_keys = {batch for batch, each in find_deletions(others.values()).items() if each.actor.startswith(AGENT_ACTOR)}
+    return {pk for pk, row in others.items() if row.batch not in by_keys}
+
+
+def find_not_of_keys(memories: Iterable[Memory]) -> set[int]:
+    """Return the ids of rows that a key may not change: a person typed, confirmed, corrected or released them.
+
+    Or no key wrote them. Two queries at most.
+    """
+    memories = list(memories)
+    by_keys = [row.pk for row in memories if row.writer_kind is WriterKind.AGENT and row.preference_id is None]
+    persons = Q(actor__startswith="user:") | Q(actor__startswith="command:")
+    typed = MemoryRevision.objects.filter(persons, memory__in=by_keys)
+    released = Hold.objects.decided(Decision.RELEASED).filter(kind=MEMORY_KIND, object_id__in=by_keys)
+    touched: set[int] = set()
+    if by_keys:
+        touched = {*typed.values_list("memory_id", flat=True), *released.values_list("object_id", flat=True)}
+    return {row.pk for row in memories} - (set(by_keys) - touched)
 
 
 def find_own_deletions(memories: Iterable[Memory]) -> dict[int, datetime]:

@@ -1,4 +1,4 @@
-"""The tools `memory_write` and `memory_read`: what an agent calls during a turn. Source: S1 (the write path)."""
+"""The tools by which an agent writes, reads and takes back memories during a turn. Source: S1 (the write path)."""
 
 from typing import Annotated, Any
 
@@ -6,13 +6,24 @@ from django.utils import timezone
 from pydantic import Field
 
 from memory_app.memories.core import MAX_CONTENT_CHARS, MEMORY_KIND
+from memory_app.memories.proposals import propose_delete, propose_edit
 from memory_app.memories.selectors import memory_records, read_memories
-from memory_app.memories.services import Draft, agent_source, record_fact, write_memory
+from memory_app.memories.services import (
+    MAX_REASON_CHARS,
+    Changes,
+    Draft,
+    agent_source,
+    delete_memories,
+    edit_memory,
+    record_fact,
+    write_memory,
+)
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.kernel.core.vocabulary import Category, Provenance
 from minara_site.kernel.guard.selectors import written_record
 from minara_site.kernel.plain_text import clean_text
+from minara_site.kernel.proposals.services import proposal_record
 from minara_site.web.schemas import Strict
 
 
@@ -58,6 +69,61 @@ def memory_write(
         reasoning=reasoning,
     )
     return written_record(MEMORY_KIND, memory)
+
+
+class MemoryRetractArgs(Strict):
+    """Arguments of memory_retract."""
+
+    id: Annotated[int, Field(strict=True, ge=1, le=2**63 - 1, description="The memory that you take back.")]
+    reason: Annotated[str, Field(max_length=MAX_REASON_CHARS, description="Why, for the person who reads it.")]
+
+
+class MemoryCorrectArgs(Strict):
+    """Arguments of memory_correct."""
+
+    id: Annotated[int, Field(strict=True, ge=1, le=2**63 - 1, description="The memory that you say right.")]
+    content: Annotated[str, Field(description="The whole statement as it is right, 1 to 4000 characters. No secrets.")]
+
+
+def memory_retract(
+    principal: Principal,
+    args: MemoryRetractArgs,
+    *,
+    reasoning: str,
+) -> dict[str, Any]:
+    """Move what a key wrote to the trash, which its user can undo; of another's row it is proposed."""
+    now = timezone.now()
+    if proposal := propose_delete(principal=principal, memory_id=args.id, reason=args.reason, now=now):
+        return {"id": args.id, "proposed": proposal_record(proposal)}
+    delete_memories(
+        principal=principal,
+        owner=principal.owner,
+        ids=[args.id],
+        now=now,
+        reason=args.reason,
+    )
+    return {"id": args.id, "deleted": True}
+
+
+def memory_correct(
+    principal: Principal,
+    args: MemoryCorrectArgs,
+    *,
+    reasoning: str,
+) -> dict[str, Any]:
+    """Say right what a key wrote, as its next version, or held; of another's row it is proposed."""
+    now, changes = timezone.now(), Changes(clean_text(args.content, field="content", max_chars=MAX_CONTENT_CHARS))
+    if proposal := propose_edit(principal=principal, memory_id=args.id, changes=changes, reason=reasoning, now=now):
+        return {"id": args.id, "proposed": proposal_record(proposal)}
+    memory = edit_memory(
+        principal=principal,
+        memory_id=args.id,
+        changes=changes,
+        now=now,
+        reason=reasoning[:MAX_REASON_CHARS],
+    )
+    [record] = memory_records([memory], reader=principal.owner)
+    return {**record, **{name: value for name, value in written_record(MEMORY_KIND, memory).items() if name == "held"}}
 
 
 def memory_read(

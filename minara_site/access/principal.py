@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 
 from minara_site.access.models import User
 from minara_site.access.policy import ENROLMENT, POLICY, Act, Role, Scope, permits
+from minara_site.kernel.core.vocabulary import GATEWAY_ACTOR
 from minara_site.kernel.errors import NotFound, Refused, Unauthenticated
 from minara_site.kernel.ownership import ALL_OWNERS, EVERYONE, Owner
 from minara_site.kernel.plain_text import storable_problem
@@ -50,6 +51,11 @@ class Principal:
     def is_key(self) -> bool:
         """Whether an agent calls with a key, and no person in the browser."""
         return self.scopes is not None
+
+    @property
+    def is_gateway(self) -> bool:
+        """Whether this is the owner's own interface: `GATEWAY_AUTH_TOKEN`."""
+        return self.actor == GATEWAY_ACTOR
 
     @property
     def is_support(self) -> bool:

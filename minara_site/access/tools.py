@@ -18,7 +18,10 @@ REASONING = {
 
 @dataclass(frozen=True)
 class Tool:
-    """One tool: its arguments as a pydantic model, its handler, and the act that the policy asks for."""
+    """One tool: its arguments as a pydantic model, its handler, and the act that the policy asks for.
+
+    By its `former` names it still answers, and no catalogue lists it.
+    """
 
     name: str
     description: str
@@ -26,6 +29,7 @@ class Tool:
     act: Act
     run: Callable[..., dict[str, Any]]
     is_read_only: bool = True
+    former: tuple[str, ...] = ()
 
     def definition(self) -> dict[str, Any]:
         """Return the tool as the Anthropic Messages API takes it."""

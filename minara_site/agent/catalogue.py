@@ -49,7 +49,7 @@ def call_tool(
     arguments: dict[str, Any],
 ) -> dict[str, Any]:
     """Run a tool. Raises NotFound for an unknown name, Refused without permission, Invalid for wrong arguments."""
-    tool = load_tools().get(name)
+    tool = next((each for each in load_tools().values() if name in (each.name, *each.former)), None)
     if tool is None:
         raise NotFound(_("There is no such tool."))
     principal.require(tool.act)

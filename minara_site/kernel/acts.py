@@ -16,6 +16,9 @@ ACTS = (
     AuditAct("job_cancelled", _("Job run cancelled")),
     AuditAct("job_retried", _("Job run tried again")),
     AuditAct("undone", _("Undone"), changes_prompt=True),
+    AuditAct("change_proposed", _("Change proposed by an agent")),
+    AuditAct("proposal_approved", _("Proposed change approved")),
+    AuditAct("proposal_rejected", _("Proposed change rejected")),
     AuditAct("backup.made", _("Backup made")),
     AuditAct("backup.restored", _("Backup restored")),
 )

@@ -12,6 +12,7 @@ from minara_site.kernel.jobs.models import BusyMark, JobRun, Lease, WorkerSeen
 from minara_site.kernel.limits.models import RateCount
 from minara_site.kernel.llm.models import BudgetReservation, BudgetWindow, LlmUsage
 from minara_site.kernel.market.models import PriceBar, PricePoint
+from minara_site.kernel.proposals.models import ProposedChange
 
 __all__ = [
     "AuditEntry",
@@ -31,6 +32,7 @@ __all__ = [
     "LlmUsage",
     "PriceBar",
     "PricePoint",
+    "ProposedChange",
     "RateCount",
     "Revision",
     "Session",

@@ -41,6 +41,25 @@ class RunOut(Schema):
     run_id: int
 
 
+class ProposedOut(Schema):
+    """What a key asked for and its owner decides on: `action`, and what became of it."""
+
+    action: str
+    state: Literal["open", "approved", "rejected", "replaced"]
+    note: str = ""
+
+
+class WasProposed(Schema):
+    """A change that its owner decides on: nothing was changed. A later one of the same key and row replaces it.
+
+    `id` names what it is about.
+    """
+
+    ok: Literal[True] = True
+    id: int | str
+    proposed: ProposedOut
+
+
 class HeldOut(Schema):
     """Why the guard holds a text: the reason and the rule, and from which character to which; `note` says what is next.
 

@@ -7,7 +7,7 @@ from minara_site.kernel.guard.core import Finding, Reason, Verdict
 WORKSPACE_FILE, CUSTOM_PROMPT, PROFILE_SUMMARY = "workspace_file", "custom_prompt", "profile_summary"
 """The names of the stored kinds: holds keep them."""
 MAX_CHARS = {WORKSPACE_FILE: 32_000, CUSTOM_PROMPT: 4_000, PROFILE_SUMMARY: 4_000}
-OWNER_DECIDES = "owner_decides"
+OWNER_DECIDES = Reason.OWNER_DECIDES.value
 """The rule of a text that always waits for its owner, whatever it says."""
 
 
@@ -48,6 +48,6 @@ def always_waits(text: str, verdict: Verdict) -> Verdict:
     if verdict.is_held:
         return verdict
     return Verdict(
-        (Finding(OWNER_DECIDES, Reason.INJECTION, 0, len(text)),),
+        (Finding(OWNER_DECIDES, Reason.OWNER_DECIDES, 0, len(text)),),
         verdict.rules_version,
     )

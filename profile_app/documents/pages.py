@@ -135,12 +135,11 @@ def shape_waiting(document: Document, *, reader: User) -> WaitingText | None:
         for each in hold.findings
     ]
     found = [finding for finding in findings if finding.rule != OWNER_DECIDES]
-    always = _("A key or a program wrote it. It steers your agent, so you decide whether it comes in.")
     return WaitingText(
         hold_id=hold.pk,
         author=name_actors({hold.actor}, reader=reader)[hold.actor],
         held_at=document.held_at,
-        sentence=SENTENCES[found[0].reason] if found else always,
+        sentence=SENTENCES[findings[0].reason],
         rules=name_rules(found),
         changes=word_diff(shown(document.content), shown(document.held_content)),
     )

@@ -3,16 +3,18 @@
 from typing import Any
 
 from django.utils import timezone
-from ninja import Query, Schema
+from ninja import Query, Schema, Status
 from pydantic import Field, JsonValue
 
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.shell.pages import PageRequest
-from minara_site.web.schemas import Data, OwnerQuery, Strict
+from minara_site.web.schemas import Data, OwnerQuery, Strict, WasProposed
 from profile_app.onboarding.core import MAX_CAPITAL_CHARS, Question
+from profile_app.onboarding.proposals import propose_answers
 from profile_app.onboarding.selectors import get_onboarding_status
 from profile_app.onboarding.services import complete_onboarding
+from profile_app.portrait.api.profile import was_proposed
 from profile_app.portrait.core.tags import allowed_values
 from profile_app.portrait.services.profile import open_profile
 
@@ -66,20 +68,20 @@ def get_status(request: PageRequest, query: Query[OwnerQuery]) -> dict[str, Any]
     "/profile/onboarding",
     "Answer the onboarding",
     Act.PROFILE_WRITE,
-    Data[OnboardingOut],
+    {200: Data[OnboardingOut], 202: WasProposed},
 )
-def complete(request: PageRequest, payload: OnboardingAnswers) -> dict[str, Any]:
-    """Let the answers count: declared tags, and a memory of each. The same answers again change nothing."""
-    answers = payload.model_dump(by_alias=True)
-    done = complete_onboarding(
-        principal=request.principal,
-        answers=answers,
-        now=timezone.now(),
-    )
-    return {
-        "data": {
-            "hasCompleted": True,
-            "tagsSet": done.tags_set,
-            "memoriesWritten": done.memories_written,
-        }
+def complete(request: PageRequest, payload: OnboardingAnswers) -> Status[dict[str, Any]]:
+    """Let the answers count: declared tags, and a memory of each. The same answers again change nothing.
+
+    202: a person answered already, so a key's answers are proposed to them and nothing was changed.
+    """
+    answers, now = payload.model_dump(by_alias=True), timezone.now()
+    if proposal := propose_answers(principal=request.principal, answers=answers, now=now):
+        return was_proposed(proposal)
+    done = complete_onboarding(principal=request.principal, answers=answers, now=now)
+    data = {
+        "hasCompleted": True,
+        "tagsSet": done.tags_set,
+        "memoriesWritten": done.memories_written,
     }
+    return Status(200, {"data": data})

@@ -12,14 +12,16 @@ from minara_site.access.policy import Act
 from minara_site.kernel.core.tokens import estimate_tokens
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard.selectors import hold_record
+from minara_site.kernel.proposals.services import proposal_record
 from minara_site.shell.if_match import expected_version
 from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, paginate
-from minara_site.web.schemas import Data, HeldOut, OwnerQuery, PageQuery, Strict
+from minara_site.web.schemas import Data, HeldOut, OwnerQuery, PageQuery, Strict, WasProposed
 from profile_app.documents.core import WORKSPACE_FILE, Origin
 from profile_app.documents.models import Document
+from profile_app.documents.proposals import propose_empty
 from profile_app.documents.selectors import document_record, find_document, find_hold, read_record
-from profile_app.workspace.core.names import IDENTITY_FILES, Placement, placement_of
+from profile_app.workspace.core.names import IDENTITY_FILES, OWN_WORDS, Placement, placement_of
 from profile_app.workspace.problems import unknown_name_label
 from profile_app.workspace.selectors import list_present, load_problems
 from profile_app.workspace.services.files import open_files, write_file
@@ -143,7 +145,7 @@ def read(
     "/workspace/{path:file_name}",
     summary="Write an agent file",
     auth=allow(Act.WORKSPACE_WRITE),
-    response={200: Data[FileOut], 202: FileHeld},
+    response={200: Data[FileOut], 202: FileHeld | WasProposed},
     exclude_none=True,
 )
 def put(
@@ -152,13 +154,17 @@ def put(
     file_name: str,
     payload: NewText,
 ) -> Status[dict[str, Any]]:
-    """Replace the text of a file; 202 says that it waits for its owner, as SOUL.md and AGENTS.md always do.
+    """Replace the text of a file; 202 says that it waits for its owner, as the owner's own words always do.
 
     With `If-Match` a stale version is 409 and changes nothing. The section ## Schedule of HEARTBEAT.md is kept.
     """
     principal = request.principal
     if not principal.is_key and file_name in IDENTITY_FILES:
         principal.require(Act.IDENTITY_WRITE)
+    if file_name in OWN_WORDS and not payload.content.strip():
+        now = timezone.now()
+        if proposal := propose_empty(principal=principal, kind=WORKSPACE_FILE, name=file_name, now=now):
+            return Status(202, {"id": file_name, "proposed": proposal_record(proposal)})
     saved = write_file(
         owner=principal.owner,
         name=file_name,

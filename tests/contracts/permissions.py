@@ -382,7 +382,7 @@ PAGES: dict[str, Row] = {
 TYPED = by_key(Scope.MEMORY_WRITE, object_of_ana=True, typed=True)
 
 EDITED = by_key(Scope.LEARNING_WRITE, object_of_ana=True, typed=True)
-DECIDES_ON_ANAS = by_key(Scope.LEARNING_WRITE, object_of_ana=True)
+DECIDES_ON_ANAS = by_key(Scope.LEARNING_WRITE, object_of_ana=True, typed=True)
 OPERATORS_BY_KEY = {**by_key(Scope.OPERATOR), "ana": REFUSED, "ben": REFUSED}
 OPERATIONS: dict[str, tuple[Act, Audience]] = {
     "GET /v1/memory": (Act.MEMORY_READ, by_key(Scope.MEMORY_READ)),
@@ -390,8 +390,8 @@ OPERATIONS: dict[str, tuple[Act, Audience]] = {
     "POST /v1/memory/bulk": (Act.MEMORY_REMOVE, TYPED),
     "GET /v1/memory/search": (Act.SEARCH, by_key(Scope.MEMORY_READ)),
     "GET /v1/memory/{int:memory_id}": (Act.MEMORY_READ, by_key(Scope.MEMORY_READ, object_of_ana=True)),
-    "PATCH /v1/memory/{int:memory_id}": (Act.MEMORY_WRITE, TYPED),
-    "DELETE /v1/memory/{int:memory_id}": (Act.MEMORY_REMOVE, TYPED),
+    "PATCH /v1/memory/{int:memory_id}": (Act.MEMORY_WRITE, by_key(Scope.MEMORY_WRITE, object_of_ana=True)),
+    "DELETE /v1/memory/{int:memory_id}": (Act.MEMORY_REMOVE, by_key(Scope.MEMORY_WRITE, object_of_ana=True)),
     "POST /v1/memory/{int:memory_id}/restore": (Act.MEMORY_REMOVE, TYPED),
     "GET /v1/memory/{int:memory_id}/history": (Act.MEMORY_READ, by_key(Scope.MEMORY_READ, object_of_ana=True)),
     "GET /v1/memory/{int:memory_id}/why": (Act.MEMORY_READ, by_key(Scope.MEMORY_READ, object_of_ana=True)),

@@ -62,7 +62,7 @@ def test_an_address_of_forms_says_so_when_it_is_opened(page: Client) -> None:
 def test_a_form_without_token_says_what_to_do(ana: Any) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(ana)
-    assert "Reload the page and send it again." in text_of(client.post("/memories/bulk/"), 403)
+    assert "Reload the page and send it again." in text_of(client.post("/memories/undo/"), 403)
 
 
 def test_a_missing_page_escapes_the_request_id_and_allows_no_camera(page: Client) -> None:

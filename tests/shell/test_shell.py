@@ -176,5 +176,5 @@ def test_a_theme_is_kept_and_returns_to_the_page(page: Client, ana: Any, theme: 
 
 def test_under_htmx_a_theme_swaps_nothing_and_the_browser_follows_redirects(page: Client) -> None:
     assert page.post("/settings/theme/", {"theme": "dark"}, headers=HTMX).status_code == 204
-    response = page.post("/memories/1/delete/", headers=HTMX)
+    response = page.post("/memories/undo/", headers=HTMX)
     assert (response.status_code, response["HX-Redirect"]) == (200, "/memories/")

@@ -31,6 +31,7 @@ from minara_site.access.actors import is_owner
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.changes.services import keep_texts, name_set, record, watch
+from minara_site.kernel.core.vocabulary import AGENT_ACTOR, PERSONS, is_named_key
 from minara_site.kernel.db import update_rows
 from minara_site.kernel.errors import Conflict, FieldError, Invalid, Refused
 from minara_site.kernel.guard import core as guard
@@ -73,13 +74,16 @@ def approve(
 ) -> Preference:
     """Put a soft preference in force, with another statement where one is given; `run` is that of an import.
 
-    Raises NotFound, Invalid (also `held`: the guard refuses the new statement), Refused (`hard_constraint`), and
+    Raises NotFound, Invalid (also `held`: the guard refuses the new statement), Refused (`hard_constraint`,
+    `needs_person` for a key), and
     Conflict for a stale version, for what is held, and for a state from which no approval leads.
     """
     with transaction.atomic():
         row = lock_one(owner, preference_id, version=version)
         if row.is_hard:
             raise only_its_owner()
+        if is_named_key(actor):
+            raise needs_person()
         return decide(
             [row],
             ACTIVE,
@@ -100,9 +104,11 @@ def reject(
     actor: str,
     now: datetime,
 ) -> Preference:
-    """Reject a proposal of either kind. Raises NotFound, Invalid, Conflict."""
+    """Reject a proposal of either kind. Raises NotFound, Invalid, Conflict, Refused (`needs_person`)."""
     with transaction.atomic():
         row = lock_one(owner, preference_id, version=version)
+        if row.state == PreferenceState.PROPOSED:
+            check_by_key(row, actor)
         return decide(
             [row],
             REJECTED,
@@ -151,9 +157,14 @@ def archive(
     actor: str,
     now: datetime,
 ) -> Preference:
-    """End an active soft preference and keep its row. Raises NotFound, Invalid, Conflict, Refused for a hard one."""
+    """End an active soft preference and keep its row.
+
+    Raises NotFound, Invalid, Conflict, and Refused for a hard one and for a key that may not (`needs_person`).
+    """
     with transaction.atomic():
         row = lock_one(owner, preference_id, version=version)
+        if row.state == ACTIVE and not row.is_hard:
+            check_by_key(row, actor)
         return decide(
             [row],
             ARCHIVED,
@@ -330,6 +341,18 @@ def only_its_owner() -> Refused:
     """Return the refusal of a hard constraint."""
     detail = _("Only its owner activates or archives a hard constraint, on its page after a fresh sign-in.")
     return Refused(detail, code="hard_constraint")
+
+
+def check_by_key(row: Preference, actor: str) -> None:
+    """Raise Refused where a key would decide on what no key proposed, or what a person decided."""
+    if is_named_key(actor) and not (row.actor.startswith(AGENT_ACTOR) and not row.decided_by.startswith(PERSONS)):
+        raise needs_person()
+
+
+def needs_person() -> Refused:
+    """Return the refusal of a key that would speak for its owner."""
+    detail = _("Only a person decides that. Nothing was changed. Tell the user: it waits under Profile, Preferences.")
+    return Refused(detail, code="needs_person")
 
 
 def clean_statement(statement: str) -> str:

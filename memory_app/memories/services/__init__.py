@@ -1,7 +1,14 @@
 """Everything that changes memories. Each function is one short write transaction with its audit row."""
 
 from memory_app.memories.services.bridge import bridge_preference, correct_bridged
-from memory_app.memories.services.edit import MAX_REASON_CHARS, Changes, check_editable, edit_memory, revert_memory
+from memory_app.memories.services.edit import (
+    MAX_REASON_CHARS,
+    Changes,
+    apply_changes,
+    check_editable,
+    edit_memory,
+    revert_memory,
+)
 from memory_app.memories.services.guarded import delete_permanently, release_memories, rescan_rows
 from memory_app.memories.services.remove import (
     MAX_BULK,
@@ -36,6 +43,7 @@ __all__ = [
     "Changes",
     "Draft",
     "agent_source",
+    "apply_changes",
     "bridge_preference",
     "build_memory",
     "check_editable",

@@ -18,12 +18,12 @@ from memory_app.memories.core import (
     guarded_text,
 )
 from memory_app.memories.models import Memory, MemoryRevision
-from memory_app.memories.selectors import get_memory, memory_records
+from memory_app.memories.selectors import find_not_of_keys, get_memory, memory_records
 from memory_app.memories.services.clean import clean_content, clean_fact_type, clean_tickers
 from memory_app.memories.services.guarded import save_judged
+from minara_site.access.models import User
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import content_digest, record_audit
-from minara_site.kernel.core.vocabulary import WriterKind
 from minara_site.kernel.errors import Conflict, NotFound, Refused
 from minara_site.kernel.events import memory_written, send_after_commit
 from minara_site.kernel.guard import core as guard
@@ -64,7 +64,6 @@ def edit_memory(
     now: datetime,
     expected_version: int | None = None,
     reason: str = "",
-    tool_call: str = "memory_edited",
 ) -> Memory:
     """Change what the owner typed and keep what it said before; while the guard refuses the new text, the row is held.
 
@@ -75,38 +74,15 @@ def edit_memory(
         lock_owner(principal.owner.pk)
         memory = get_memory(owner=principal.owner, memory_id=memory_id, lock=True)
         check_editable(principal, memory)
-        if expected_version is not None and expected_version != memory.version:
-            raise Conflict(
-                _("This changed since you opened it. Reload the page."),
-                code="stale",
-                current=memory_records([memory], reader=principal.owner)[0],
-            )
+        check_version(memory, expected_version, reader=principal.owner)
         before, was_limit = revision_of(memory, replaced_at=now, reason=reason), memory.is_limit
         if not apply_changes(memory, changes, now=now):
             return memory
         before.save(force_insert=True)
         memory.version += 1
         memory.actor = principal.actor
-        if memory.is_limit and not was_limit:
-            check_places(memory.owner_id)
-        save_judged(memory, now=now)
-        record_audit(
-            now=now,
-            actor=principal.actor,
-            tool_call=tool_call,
-            owner_id=memory.owner_id,
-            reasoning=reason,
-            details={
-                "id": memory.pk,
-                "version": memory.version,
-                "sha256": content_digest(memory.content),
-                **({"held": 1} if memory.held_at else {}),
-            },
-        )
-        send_after_commit(
-            memory_written,
-            owner_id=memory.owner_id,
-            memory_ids=(memory.pk,),
+        store_edit(
+            memory, was_limit=was_limit, actor=principal.actor, tool_call="memory_edited", now=now, reason=reason
         )
     return memory
 
@@ -153,25 +129,73 @@ def revert_memory(
     now: datetime,
     expected_version: int | None = None,
 ) -> Memory:
-    """Write an earlier text again as a new version. Raises what `edit_memory` raises."""
-    memory = get_memory(owner=principal.owner, memory_id=memory_id)
-    revision = memory.revisions.filter(version=version).first()
-    if revision is None:
-        raise NotFound(_("There is no such version."))
-    changes = Changes(
-        content=revision.content,
-        fact_type=revision.fact_type,
-        tickers=tuple(revision.tickers),
-    )
-    return edit_memory(
-        principal=principal,
-        memory_id=memory_id,
-        changes=changes,
+    """Let a memory say again what it said, by whom it was said, as a new version. Its owner may, on every row.
+
+    Raises NotFound, and Conflict as `edit_memory` does.
+    """
+    with transaction.atomic():
+        lock_owner(principal.owner.pk)
+        memory = get_memory(owner=principal.owner, memory_id=memory_id, lock=True)
+        revision = memory.revisions.filter(version=version).first()
+        if revision is None:
+            raise NotFound(_("There is no such version."))
+        check_version(memory, expected_version, reader=principal.owner)
+        said, was_limit = (memory.content, memory.fact_type, memory.tickers), memory.is_limit
+        updated_at = memory.updated_at
+        before = revision_of(memory, replaced_at=now, reason=f"{REVERT_REASON}{version}")
+        apply_version(memory, revision)
+        if said == (memory.content, memory.fact_type, memory.tickers):
+            return get_memory(owner=principal.owner, memory_id=memory_id)
+        memory.updated_at = now if memory.content != said[0] else updated_at
+        before.save(force_insert=True)
+        store_edit(
+            memory,
+            was_limit=was_limit,
+            actor=principal.actor,
+            tool_call="memory_reverted",
+            now=now,
+            reason=before.reason,
+        )
+    return memory
+
+
+def check_version(memory: Memory, expected: int | None, *, reader: User) -> None:
+    """Raise Conflict with the current row unless it has the version that its editor saw."""
+    if expected is not None and expected != memory.version:
+        raise Conflict(
+            _("This changed since you opened it. Reload the page."),
+            code="stale",
+            current=memory_records([memory], reader=reader)[0],
+        )
+
+
+def store_edit(
+    memory: Memory,
+    *,
+    was_limit: bool,
+    actor: str,
+    tool_call: str,
+    now: datetime,
+    reason: str = "",
+) -> None:
+    """Store a changed row with the verdict on it, and record that."""
+    if memory.is_limit and not was_limit:
+        check_places(memory.owner_id)
+    save_judged(memory, now=now)
+    record_audit(
         now=now,
-        expected_version=expected_version,
-        reason=f"{REVERT_REASON}{version}",
-        tool_call="memory_reverted",
+        actor=actor,
+        tool_call=tool_call,
+        owner_id=memory.owner_id,
+        reasoning=reason,
+        details={
+            "id": memory.pk,
+            "version": memory.version,
+            "sha256": content_digest(memory.content),
+            **({"held": 1} if memory.held_at else {}),
+        },
     )
+    send_after_commit(memory_written, owner_id=memory.owner_id, memory_ids=(memory.pk,))
 
 
 def restore_version(memories: Sequence[Memory], *, now: datetime) -> Collection[int]:
@@ -245,16 +269,17 @@ def store_changed(rows: Sequence[Memory]) -> None:
 
 
 def check_editable(principal: Principal, memory: Memory) -> None:
-    """Raise Refused unless its owner stated it; a key changes only what keys wrote."""
+    """Raise Refused unless its owner stated it, or a key changes what is a key's."""
     if principal.is_key:
-        check_by_key(memory)
+        check_by_key(principal, [memory])
     elif not memory.is_editable:
         detail = _("Only what you typed yourself can be edited. Correct it in your own words, or delete it.")
         raise Refused(detail, code="not_editable")
 
 
-def check_by_key(memory: Memory) -> None:
-    """Raise Refused unless a key may change and delete this: what a key wrote as its user's statement."""
-    if not (memory.is_editable and memory.writer_kind is WriterKind.AGENT):
-        detail = _("A key changes and deletes only what keys wrote as their user's statement. The rest is for people.")
+def check_by_key(principal: Principal, rows: Sequence[Memory]) -> None:
+    """Raise Refused unless a key may change and delete all of these; the owner's own interface may, but for limits."""
+    refused = {row.pk for row in rows if row.is_hard} if principal.is_gateway else find_not_of_keys(rows)
+    if refused:
+        detail = _("A key changes and deletes only what keys wrote and no person confirmed. Nothing was changed.")
         raise Refused(detail, code="not_editable")

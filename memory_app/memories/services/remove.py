@@ -54,11 +54,14 @@ def delete_memories(
     """Delete softly, all or nothing; what is deleted already stays as it was.
 
     What is derived of a row stays with it and is read by no one until it is restored. Facts that are retired as its
-    repetitions stay so: they say what is to be forgotten. Raises NotFound when an id is unknown to this reader and
-    Refused when a row is not a key's to delete.
+    repetitions stay so: they say what is to be forgotten. Raises NotFound when an id is unknown to this reader, or a
+    key's row is deleted already, and Refused when a row is not a key's to delete.
     """
     with transaction.atomic():
-        live = [row for row in chosen_rows(principal, owner, ids, now=now) if row.deleted_at is None]
+        chosen = chosen_rows(principal, owner, ids, now=now)
+        live = [row for row in chosen if row.deleted_at is None]
+        if principal.is_key and len(live) < len(chosen):
+            raise no_such_memory()
         return mark_batch(
             principal.actor,
             live,
@@ -127,8 +130,7 @@ def locked(rows: MemoryQuerySet) -> MemoryQuerySet:
 def check_removable(principal: Principal, rows: Iterable[Memory]) -> None:
     """Raise Refused for what a key may not delete or restore; a person may do it with all that is theirs to reach."""
     if principal.is_key and not principal.is_operator:
-        for row in rows:
-            check_by_key(row)
+        check_by_key(principal, list(rows))
 
 
 def check_restorable(principal: Principal, rows: Sequence[Memory]) -> None:

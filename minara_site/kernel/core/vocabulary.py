@@ -9,6 +9,8 @@ IMPORTED = "imported"  # what badges and filters call it
 BROUGHT_IN = "brought_in"  # the same, of what somebody else imported
 PERSONS = ("user:", "command:")
 AGENT_ACTOR = "key:"
+GATEWAY_ACTOR = "key:gateway"
+"""The owner's own interface, which writes their texts in force and decides on soft preferences."""
 
 
 class Category(StrEnum):
@@ -75,6 +77,11 @@ def writer_kind(*, actor: str, source: str | None, origin: str) -> WriterKind:
     if actor.startswith(PERSONS):
         return WriterKind.PERSON if source in USER_WRITTEN else WriterKind.IMPORT
     return WriterKind.JOB
+
+
+def is_named_key(actor: str) -> bool:
+    """Say whether an agent's key acts, and not the owner's own interface."""
+    return actor.startswith(AGENT_ACTOR) and actor != GATEWAY_ACTOR
 
 
 def is_by_person(*, source: str | None, actor: str) -> bool:

@@ -42,6 +42,7 @@ class Reason(StrEnum):
     INJECTION = "injection"
     HIDDEN = "hidden"
     SECRET = "secret"  # noqa: S105 - a word of the vocabulary
+    OWNER_DECIDES = "owner_decides"  # it steers the agent, and a key wrote it
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ class Hold(models.Model):
     owner = owner_key(null=True)  # None: the instance's
     kind = models.CharField(max_length=20)
     object_id = models.BigIntegerField()
-    reason = models.CharField(max_length=12)
+    reason = models.CharField(max_length=16)
     rule = models.CharField(max_length=60)
     findings = models.JSONField()
     rules_version = models.CharField(max_length=16)

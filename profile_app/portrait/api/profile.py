@@ -10,12 +10,16 @@ from pydantic import Field, StrictBool
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.guard.selectors import hold_record
+from minara_site.kernel.proposals.models import ProposedChange
+from minara_site.kernel.proposals.services import proposal_record
 from minara_site.shell.pages import PageRequest
-from minara_site.web.schemas import Data, HeldOut, OwnerQuery, Strict
-from profile_app.documents.core import Origin
+from minara_site.web.schemas import Data, HeldOut, OwnerQuery, Strict, WasProposed
+from profile_app.documents.core import CUSTOM_PROMPT, Origin
+from profile_app.documents.proposals import propose_empty
 from profile_app.documents.services import SavedDocument
 from profile_app.portrait.core.tags import TagSource
 from profile_app.portrait.core.wallets import Wallet
+from profile_app.portrait.proposals import propose_switches, propose_wallets
 from profile_app.portrait.selectors.profile import profile_record, settings_record, wallet_records
 from profile_app.portrait.services.profile import (
     change_settings,
@@ -156,28 +160,34 @@ def read(request: PageRequest, query: Query[OwnerQuery]) -> dict[str, Any]:
     "/profile/settings",
     "Choose what prompts carry",
     Act.PROFILE_WRITE,
-    Data[ProfileSettingsOut],
+    {200: Data[ProfileSettingsOut], 202: WasProposed},
 )
-def put_settings(request: PageRequest, payload: NewProfileSettings) -> dict[str, Any]:
-    """Switch memories, trading summary or tags on or off, from the next session on."""
-    principal = request.principal
-    profile = change_settings(
-        owner=principal.owner,
-        settings=payload.dict(exclude_unset=True),
-        actor=principal.actor,
-        now=timezone.now(),
-    )
-    return {"data": settings_record(profile)}
+def put_settings(request: PageRequest, payload: NewProfileSettings) -> Status[dict[str, Any]]:
+    """Switch memories, trading summary or tags on or off, from the next session on.
+
+    202: a person set one of them, so a key's word is proposed to them and nothing was changed.
+    """
+    principal, settings, now = request.principal, payload.dict(exclude_unset=True), timezone.now()
+    if proposal := propose_switches(principal=principal, settings=settings, now=now):
+        return was_proposed(proposal)
+    profile = change_settings(owner=principal.owner, settings=settings, actor=principal.actor, now=now)
+    return Status(200, {"data": settings_record(profile)})
 
 
 @router.put(
     "/profile/prompt",
     "Set the custom prompt",
     Act.PROFILE_WRITE,
-    {200: Data[CustomPromptOut], 202: CustomPromptHeld},
+    {200: Data[CustomPromptOut], 202: CustomPromptHeld | WasProposed},
 )
 def put_prompt(request: PageRequest, payload: NewCustomPrompt) -> Status[dict[str, Any]]:
-    """Set the owner's own instructions; 202 says that the guard refuses the text and that it waits for its owner."""
+    """Set the owner's own instructions; 202 says that the text waits for its owner, as a key's always does."""
+    if not payload.custom_prompt.strip() and (
+        proposal := propose_empty(
+            principal=request.principal, kind=CUSTOM_PROMPT, name=CUSTOM_PROMPT, now=timezone.now()
+        )
+    ):
+        return was_proposed(proposal)
     saved = write_prompt(request, payload.custom_prompt)
     answer: dict[str, Any] = {"data": prompt_record(saved)}
     return Status(202, {**answer, "held": hold_record(saved.hold)}) if saved.hold else Status(200, answer)
@@ -187,30 +197,35 @@ def put_prompt(request: PageRequest, payload: NewCustomPrompt) -> Status[dict[st
     "/profile/prompt",
     "Remove the custom prompt",
     Act.PROFILE_WRITE,
-    CustomPromptRemoved,
+    {200: CustomPromptRemoved, 202: WasProposed},
 )
-def delete_prompt(request: PageRequest) -> dict[str, Any]:
-    """Remove the owner's own instructions; the versions stay, and a text that waits goes on waiting."""
+def delete_prompt(request: PageRequest) -> Status[dict[str, Any]]:
+    """Remove the owner's own instructions; the versions stay, and a text that waits goes on waiting.
+
+    202: a key only proposes that.
+    """
+    if proposal := propose_empty(
+        principal=request.principal, kind=CUSTOM_PROMPT, name=CUSTOM_PROMPT, now=timezone.now()
+    ):
+        return was_proposed(proposal)
     write_prompt(request, "")
-    return {}
+    return Status(200, {})
 
 
 @router.put(
     "/profile/reference-wallets",
     "Set the reference wallets",
     Act.PROFILE_WRITE,
-    Data[WalletsOut],
+    {200: Data[WalletsOut], 202: WasProposed},
 )
-def put_wallets(request: PageRequest, payload: NewWallets) -> dict[str, Any]:
-    """Replace the wallets that the owner follows; one wrong address changes nothing."""
-    principal = request.principal
-    stored = set_reference_wallets(
-        owner=principal.owner,
-        wallets=[Wallet(each.address, each.label or "") for each in payload.wallets],
-        actor=principal.actor,
-        now=timezone.now(),
-    )
-    return {"data": {"reference_wallets": wallet_records(stored)}}
+def put_wallets(request: PageRequest, payload: NewWallets) -> Status[dict[str, Any]]:
+    """Replace the wallets that the owner follows; one wrong address changes nothing. 202: a key only proposes that."""
+    principal, now = request.principal, timezone.now()
+    wallets = [Wallet(each.address, each.label or "") for each in payload.wallets]
+    if proposal := propose_wallets(principal=principal, wallets=wallets, now=now):
+        return was_proposed(proposal)
+    stored = set_reference_wallets(owner=principal.owner, wallets=wallets, actor=principal.actor, now=now)
+    return Status(200, {"data": {"reference_wallets": wallet_records(stored)}})
 
 
 @router.post(
@@ -228,6 +243,11 @@ def refresh(request: PageRequest) -> Status[dict[str, Any]]:
         now=timezone.now(),
     )
     return Status(202, {"data": {"run_id": run.pk}})
+
+
+def was_proposed(proposal: ProposedChange) -> Status[dict[str, Any]]:
+    """Answer that a change waits for its owner."""
+    return Status(202, {"id": proposal.key, "proposed": proposal_record(proposal)})
 
 
 def write_prompt(request: PageRequest, content: str) -> SavedDocument:

@@ -3,15 +3,16 @@
 from typing import Annotated, Any, Literal
 
 from django.utils import timezone
-from ninja import Schema
+from ninja import Schema, Status
 from pydantic import Field
 
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.shell.pages import PageRequest
-from minara_site.web.schemas import Data, Strict
-from profile_app.portrait.api.profile import TagOut
+from minara_site.web.schemas import Data, Strict, WasProposed
+from profile_app.portrait.api.profile import TagOut, was_proposed
 from profile_app.portrait.core.tags import TagSource
+from profile_app.portrait.proposals import propose_tag
 from profile_app.portrait.selectors.tags import get_tag, tag_record
 from profile_app.portrait.services.tags import clear_tag, set_tag
 
@@ -37,30 +38,40 @@ class TagCleared(Schema):
     "/profile/tags/{tag_name}",
     "Declare a tag",
     Act.PROFILE_WRITE,
-    Data[TagOut],
+    {200: Data[TagOut], 202: WasProposed},
 )
-def put(request: PageRequest, tag_name: str, payload: NewTag) -> dict[str, Any]:
-    """Say what the user says of a dimension, such as `risk` or `FOMO Index`. No other spelling is taken."""
-    principal = request.principal
+def put(request: PageRequest, tag_name: str, payload: NewTag) -> Status[dict[str, Any]]:
+    """Say what the user says of a dimension, such as `risk` or `FOMO Index`. No other spelling is taken.
+
+    202: a person declared it, so a key's word is proposed to them and nothing was changed.
+    """
+    principal, now = request.principal, timezone.now()
+    if proposal := propose_tag(principal=principal, name=tag_name, value=payload.value, now=now):
+        return was_proposed(proposal)
     done = set_tag(
         owner=principal.owner,
         name=tag_name,
         value=payload.value,
         source=TagSource.USER,
         actor=principal.actor,
-        now=timezone.now(),
+        now=now,
     )
-    return {"data": tag_record(get_tag(owner=principal.owner, name=done.name))}
+    return Status(200, {"data": tag_record(get_tag(owner=principal.owner, name=done.name))})
 
 
-@router.delete("/profile/tags/{tag_name}", "Clear a tag", Act.PROFILE_WRITE, TagCleared)
-def delete(request: PageRequest, tag_name: str) -> dict[str, Any]:
-    """Clear what counts of a dimension; what was learned or inferred before a declaration counts again."""
-    principal = request.principal
-    clear_tag(
-        owner=principal.owner,
-        name=tag_name,
-        actor=principal.actor,
-        now=timezone.now(),
-    )
-    return {}
+@router.delete(
+    "/profile/tags/{tag_name}",
+    "Clear a tag",
+    Act.PROFILE_WRITE,
+    {200: TagCleared, 202: WasProposed},
+)
+def delete(request: PageRequest, tag_name: str) -> Status[dict[str, Any]]:
+    """Clear what counts of a dimension; what was learned or inferred before a declaration counts again.
+
+    202: a key only proposes that of what a person declared.
+    """
+    principal, now = request.principal, timezone.now()
+    if proposal := propose_tag(principal=principal, name=tag_name, value=None, now=now):
+        return was_proposed(proposal)
+    clear_tag(owner=principal.owner, name=tag_name, actor=principal.actor, now=now)
+    return Status(200, {})

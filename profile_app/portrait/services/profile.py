@@ -15,6 +15,7 @@ from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import content_digest, record_audit
+from minara_site.kernel.core.vocabulary import is_named_key
 from minara_site.kernel.errors import Conflict, FieldError, Invalid, NotFound, Throttled
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.labels import SENTENCES
@@ -198,7 +199,7 @@ def save_custom_prompt(
 ) -> SavedDocument:
     """Put the user's own instructions in force, or hold them, as `save_document` says; blanks alone remove them.
 
-    Raises Invalid, and Conflict for another version.
+    What a named key writes always waits.     Raises Invalid, and Conflict for another version.
     """
     content = content if content.strip() else ""
     with transaction.atomic():
@@ -221,6 +222,7 @@ def save_custom_prompt(
                 now=now,
                 expected_version=expected_version,
                 is_confirmed=is_confirmed,
+                must_wait=is_named_key(actor),
             )
         except Invalid as refusal:
             raise Invalid(

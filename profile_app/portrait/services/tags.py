@@ -92,17 +92,22 @@ def set_tags(
     A weaker source replaces no stronger one: what it says is kept in the history. The same word of the same source
     changes nothing. Raises Invalid with one error for each wrong value, by the name of its dimension, and NotFound.
     """
-    for name in values:
-        check_name(name)
-    problems = {name: value_problem(name, value) for name, value in values.items()}
-    if errors := tuple(FieldError(name, problem) for name, problem in problems.items() if problem):
-        raise Invalid(errors[0].message, errors=errors)
+    check_values(values)
     with transaction.atomic():
         lock_owner(owner.pk)
         said = Said(owner, source, actor, now, origin, is_demo)
         changes = [said.write(name, serialize_tag_value(name, value)) for name, value in values.items()]
         record(changes, owner=owner, actor=actor, now=now)
     return changes
+
+
+def check_values(values: Mapping[str, SentValue]) -> None:
+    """Raise NotFound for no dimension, and Invalid with one error for each wrong value, by its dimension."""
+    for name in values:
+        check_name(name)
+    problems = {name: value_problem(name, value) for name, value in values.items()}
+    if errors := tuple(FieldError(name, problem) for name, problem in problems.items() if problem):
+        raise Invalid(errors[0].message, errors=errors)
 
 
 def clear_tag(

@@ -51,7 +51,9 @@ PLACEMENTS = {
     FileName.HEARTBEAT: Placement.NEVER,
 }
 IDENTITY_FILES = frozenset({FileName.SOUL, FileName.AGENTS})
-"""The files that only their owner changes, after a fresh sign-in; what a key writes waits."""
+"""The files that only their owner changes, after a fresh sign-in."""
+OWN_WORDS = frozenset({*IDENTITY_FILES, FileName.BOOTSTRAP, FileName.USER})
+"""The files that the prompt introduces as their owner's own: what a key writes waits for them."""
 SHORT_NAMES = {name.removesuffix(".md").lower(): name for name in FileName}
 """What `/workspace soul` calls them."""
 

@@ -10,12 +10,13 @@ from minara_site.access.access_log import log_access
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
+from minara_site.kernel.core.vocabulary import is_named_key
 from minara_site.kernel.errors import Conflict, FieldError, Invalid, NotFound, Refused
 from profile_app.documents.core import WORKSPACE_FILE, Origin
 from profile_app.documents.models import Document
 from profile_app.documents.selectors import find_document, get_revision
 from profile_app.documents.services import SavedDocument, save_document, save_draft
-from profile_app.workspace.core.names import IDENTITY_FILES, FileName, is_done, note_date, placement_of
+from profile_app.workspace.core.names import OWN_WORDS, FileName, is_done, note_date, placement_of
 from profile_app.workspace.core.schedule import schedule_of
 from profile_app.workspace.problems import unknown_name_label
 from profile_app.workspace.selectors import today_of
@@ -55,8 +56,8 @@ def write_file(
 ) -> SavedDocument:
     """Put the text of a file in force, or let it wait. Raises what `save_document` raises.
 
-    Invalid also for a name that no file has and for a note of a day to come. With a key (by `origin`) SOUL.md and
-    AGENTS.md always wait, and HEARTBEAT.md keeps its schedule, else Refused.
+    Invalid also for a name that no file has and for a note of a day to come. What a named key writes as its owner's own
+    words always waits. With a key (by `origin`) HEARTBEAT.md keeps its schedule, else Refused.
     """
     check_writable(owner, name, now=now)
     is_key = origin is Origin.KEY
@@ -70,7 +71,7 @@ def write_file(
         now=now,
         expected_version=expected_version,
         is_confirmed=is_confirmed,
-        must_wait=is_key and name in IDENTITY_FILES,
+        must_wait=is_named_key(actor) and name in OWN_WORDS,
         check=(lambda stored: check_schedule(stored, content)) if is_key and name == FileName.HEARTBEAT else None,
     )
 

@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from learning_app.preferences.models import Preference
-from minara_site.access.models import AccessEntry
+from minara_site.access.models import AccessEntry, User
 from minara_site.access.policy import Scope
 from minara_site.kernel.audit_log.models import AuditEntry
 from tests.kit.api import Agent, agent_of, assert_problem, key_of, walk
@@ -74,8 +74,9 @@ def test_an_operator_reads_and_decides_for_an_owner_masked_and_logged(ana, olga)
     listed = caller.get("/v1/preferences?owner=ana").json()["data"]["items"]
     assert [each["id"] for each in listed] == [row.pk]
     assert_problem(post(caller, row, "approve"), 404)
-    done = post(caller, row, "approve", query="?owner=ana")
-    assert (done.status_code, done.json()["data"]["state"]) == (200, "active")
+    assert_problem(post(caller, row, "approve", query="?owner=ana"), 403, "needs_person")
+    done = post(caller, row, "reject", query="?owner=ana")
+    assert (done.status_code, done.json()["data"]["state"]) == (200, "rejected")
     assert SECRET[20:60] not in str(listed) + done.content.decode()
     looked = set(AccessEntry.objects.filter(owner=ana).values_list("kind", "object_id"))
     assert looked == {("preferences", ""), ("preference", str(row.pk))}
@@ -86,7 +87,26 @@ def test_an_operator_reads_and_decides_for_an_owner_masked_and_logged(ana, olga)
     )
 
 
-def test_a_key_decides_on_soft_ones_and_the_audit_log_names_it(agent, ana):
+def test_no_named_key_approves_and_one_ends_only_what_keys_proposed_and_no_person_decided(agent, ana):
+    faults = Faults()
+    for label, row, acts in (
+        ("of a key", make_preference(ana), ("approve",)),
+        ("of a key, approved by a person", make_preference(ana, state="active"), ("archive",)),
+        ("typed", make_preference(ana, actor=f"user:{ana.pk}", source="user"), ("approve", "reject")),
+        ("a limit, typed", make_preference(ana, **LIMIT, actor=f"user:{ana.pk}", source="user"), ("reject",)),
+    ):
+        before = Preference.objects.values().get(pk=row.pk)
+        for act in acts:
+            with faults.row(f"{label}, {act}"):
+                assert_problem(post(agent, row, act), 403, "needs_person")
+                assert Preference.objects.values().get(pk=row.pk) == before
+    faults.show()
+
+
+def test_the_gateway_decides_on_soft_ones_and_the_audit_log_names_it(ana, settings):
+    settings.MINARA = settings.MINARA.model_copy(update={"gateway_auth_token": "g" * 40})
+    default = User.objects.get(is_default=True)
+    agent, ana = Agent("g" * 40), default
     row = make_preference(ana)
     done = post(agent, row, "approve", {"statement": "Prefers calm."}).json()["data"]
     assert (done["state"], done["statement"], done["version"]) == ("active", "Prefers calm.", 2)

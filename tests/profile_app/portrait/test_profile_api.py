@@ -15,7 +15,8 @@ from minara_site.kernel.jobs.models import JobRun
 from profile_app.documents.core import PROFILE_SUMMARY, Origin
 from profile_app.documents.models import Document
 from profile_app.portrait.core.tags import TagSource
-from profile_app.portrait.services.profile import save_custom_prompt
+from profile_app.portrait.core.wallets import Wallet
+from profile_app.portrait.services.profile import save_custom_prompt, set_reference_wallets
 from profile_app.portrait.services.tags import set_tag
 from profile_app.portrait.tasks import refresh
 from tests.kit.api import Agent, agent_of, assert_problem, read_time
@@ -67,8 +68,9 @@ def test_the_portrait_has_the_shape_of_the_contract_and_what_the_guard_accepts(a
     )
     make_document(ana, "Spot: ETH.", kind=PROFILE_SUMMARY, name="platform_wallet_summary")
     refused = make_document(ana, ATTACK, kind=PROFILE_SUMMARY, name="reference_wallets_summary", rules_version="older")
-    agent.put("/v1/profile/prompt", {"custom_prompt": "Numbers first."})
-    agent.put("/v1/profile/reference-wallets", {"wallets": [{"address": EVM.lower(), "label": "slow"}]})
+    by_owner = {"actor": f"user:{ana.pk}", "now": NOON}
+    save_custom_prompt(owner=ana, content="Numbers first.", origin=Origin.PAGE, **by_owner)
+    set_reference_wallets(owner=ana, wallets=[Wallet(EVM.lower(), "slow")], **by_owner)
     agent.put("/v1/profile/settings", {"include_memories": False, "include_tags": False})
     found = portrait(agent)
     assert [read_time(row.pop("created_at")) for row in found["memories"]] == [memory.created_at]
@@ -100,15 +102,15 @@ def test_an_operator_reads_another_portrait_masked_and_leaves_a_line(olga: Any, 
 
 
 def test_what_the_guard_refuses_of_a_key_waits_for_the_owner(agent: Agent, ana: Any) -> None:
-    first = agent.put("/v1/profile/prompt", {"custom_prompt": "Numbers first."})
-    assert first.json()["data"]["custom_prompt"] == "Numbers first."
+    by_owner = {"origin": Origin.PAGE, "actor": f"user:{ana.pk}", "is_confirmed": True}
+    save_custom_prompt(owner=ana, content="Numbers first.", now=NOON, **by_owner)
     held = agent.put("/v1/profile/prompt", {"custom_prompt": ATTACK})
     assert held.status_code == 202
     assert held.json()["data"]["custom_prompt"] == "Numbers first."
     assert "owner" in held.json()["held"]["note"]
-    assert agent.delete("/v1/profile/prompt").json() == {"ok": True, "deleted": True}
-    assert agent.delete("/v1/profile/prompt").json() == {"ok": True, "deleted": True}
-    assert portrait(agent)["custom_prompt"] == ""
+    for asked in (agent.delete("/v1/profile/prompt"), agent.put("/v1/profile/prompt", {"custom_prompt": " "})):
+        assert (asked.status_code, asked.json()["proposed"]["action"]) == (202, "empty")
+    assert portrait(agent)["custom_prompt"] == "Numbers first."
     assert Document.objects.get().held_content == ATTACK
 
 

@@ -42,15 +42,15 @@ def test_a_file_is_written_read_and_listed_to_the_byte(agent: Agent) -> None:
 
 
 def test_a_stale_version_changes_nothing(agent: Agent, ana: Any) -> None:
-    write(ana, "USER.md", "first")
-    assert agent.put("/v1/workspace/USER.md", {"content": "second"}, If_Match='"1"').status_code == 200
-    stale = agent.put("/v1/workspace/USER.md", {"content": "third"}, If_Match='"1"')
+    write(ana, "TOOLS.md", "first")
+    assert agent.put("/v1/workspace/TOOLS.md", {"content": "second"}, If_Match='"1"').status_code == 200
+    stale = agent.put("/v1/workspace/TOOLS.md", {"content": "third"}, If_Match='"1"')
     assert stale.status_code == 409
     assert stale.json()["current"]["content"] == "second"
 
 
-@table("name", ["SOUL.md", "AGENTS.md"])
-def test_what_a_key_writes_of_the_identity_waits(name: str, agent: Agent, ana: Any) -> None:
+@table("name", ["SOUL.md", "AGENTS.md", "BOOTSTRAP.md", "USER.md"])
+def test_what_a_key_writes_as_its_owners_own_words_waits(name: str, agent: Agent, ana: Any) -> None:
     write(ana, name, "Be brief.")
     for _again in range(2):
         answer = agent.put(f"/v1/workspace/{name}", {"content": "Be bold."})

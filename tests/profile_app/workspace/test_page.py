@@ -118,7 +118,7 @@ class TestEditing:
         sent = {"draft": "half a", "version": "1"}
         answer = browser.post("/workspace/USER.md/draft/", sent, headers={"X-Draft": "1"})
         assert answer.content == b"Draft saved"
-        write(ana, "USER.md", "in force, by another", origin=Origin.KEY, actor="key:abcd1234")
+        write(ana, "USER.md", "in force, by another", origin=Origin.KEY, actor="key:gateway")
         shown = browser.get("/workspace/USER.md/").content.decode()
         assert "half a</textarea>" in shown
         version = re.search(r'name="version" value="(\d+)"', shown)

@@ -1,0 +1,112 @@
+"""What a key may only propose of a portrait: what a person set, and the reference wallets (decisions, trusted input)."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.proposals.kinds import proposed_kinds
+from minara_site.kernel.proposals.models import ProposedChange
+from minara_site.kernel.proposals.services import decide
+from profile_app.documents.core import Origin
+from profile_app.onboarding.services import complete_onboarding
+from profile_app.portrait.core.tags import TagSource
+from profile_app.portrait.selectors.profile import load_custom_prompt, load_settings, load_wallets
+from profile_app.portrait.selectors.tags import find_tag
+from profile_app.portrait.services.profile import change_settings, save_custom_prompt
+from profile_app.portrait.services.tags import set_tag
+from profile_app.workspace.services.files import write_file
+from tests.kit.api import Agent, agent_of
+from tests.kit.clock import NOON
+from tests.kit.tables import Faults, taken_back
+from tests.memory_app.memories.factories import browser
+
+pytestmark = [pytest.mark.django_db, pytest.mark.database]
+
+LATER = NOON + timedelta(hours=1)
+EVM = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
+
+
+@pytest.fixture
+def agent(ana: Any) -> Agent:
+    return agent_of(ana)
+
+
+def by(owner: Any) -> dict[str, Any]:
+    return {"owner": owner, "actor": f"user:{owner.pk}", "now": NOON}
+
+
+CASES: dict[str, tuple[Any, Any, Any, Any]] = {
+    "switch": (
+        lambda ana: change_settings(settings={"include_memories": False}, **by(ana)),
+        lambda agent: agent.put("/v1/profile/settings", {"include_memories": True}),
+        lambda ana: load_settings(ana.pk)["include_memories"],
+        (False, True),
+    ),
+    "tag": (
+        lambda ana: set_tag(name="risk", value="conservative", source=TagSource.USER, **by(ana)),
+        lambda agent: agent.put("/v1/profile/tags/risk", {"value": "aggressive"}),
+        lambda ana: find_tag(owner=ana, name="risk").value,  # type: ignore[union-attr]
+        ("conservative", "aggressive"),
+    ),
+    "tag cleared": (
+        lambda ana: set_tag(name="risk", value="conservative", source=TagSource.USER, **by(ana)),
+        lambda agent: agent.delete("/v1/profile/tags/risk"),
+        lambda ana: bool(find_tag(owner=ana, name="risk")),
+        (True, False),
+    ),
+    "wallets": (
+        lambda ana: None,
+        lambda agent: agent.put("/v1/profile/reference-wallets", {"wallets": [{"address": EVM}]}),
+        lambda ana: len(load_wallets(ana, reader=ana)),
+        (0, 1),
+    ),
+    "custom prompt": (
+        lambda ana: save_custom_prompt(content="Numbers first.", origin=Origin.PAGE, **by(ana)),
+        lambda agent: agent.delete("/v1/profile/prompt"),
+        load_custom_prompt,
+        ("Numbers first.", ""),
+    ),
+    "file": (
+        lambda ana: write_file(name="USER.md", content="Ana", origin=Origin.PAGE, **by(ana)),
+        lambda agent: agent.put("/v1/workspace/USER.md", {"content": ""}),
+        lambda ana: ProposedChange.objects.filter(kind="workspace_file", state="approved").exists(),
+        (False, True),
+    ),
+    "answers": (
+        lambda ana: complete_onboarding(principal=browser(ana), answers={"risk": "conservative"}, now=NOON),
+        lambda agent: agent.post("/v1/profile/onboarding", {"risk": "aggressive"}),
+        lambda ana: find_tag(owner=ana, name="risk").value,  # type: ignore[union-attr]
+        ("conservative", "aggressive"),
+    ),
+}
+
+
+def test_what_a_person_set_waits_for_them_and_changes_nothing_until_they_approve(ana: Any, agent: Agent) -> None:
+    faults = Faults()
+    for name, (set_up, ask, read, (before, after)) in CASES.items():
+        with faults.row(name), taken_back("default"):
+            set_up(ana)
+            answer = ask(agent)
+            assert answer.status_code == 202, answer.content
+            assert answer.json()["proposed"]["state"] == "open"
+            assert read(ana) == before
+            proposal = ProposedChange.objects.get()
+            facet = proposed_kinds()[proposal.kind]
+            assert proposal.action in facet.actions
+            assert facet.before(proposal) != facet.after(proposal)
+            assert facet.title(proposal)
+            assert facet.url(proposal).startswith("/")
+            decide(proposal_id=proposal.pk, principal=browser(ana), is_approved=True, now=LATER)
+            assert read(ana) == after
+            assert AuditEntry.objects.order_by("pk").last().actor == f"user:{ana.pk}"  # type: ignore[union-attr]
+    faults.show()
+
+
+def test_what_no_person_ever_set_obeys_a_key_at_once(ana: Any, agent: Agent) -> None:
+    assert agent.put("/v1/profile/settings", {"include_memories": False}).status_code == 200
+    assert agent.put("/v1/profile/tags/risk", {"value": "aggressive"}).status_code == 200
+    assert agent.post("/v1/profile/onboarding", {"risk": "conservative"}).status_code == 200
+    assert agent.delete("/v1/profile/tags/risk").status_code == 200
+    assert not ProposedChange.objects.exists()
