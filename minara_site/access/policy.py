@@ -69,6 +69,7 @@ class Act(StrEnum):
     HOLDS_READ = "holds_read"
     HOLD_DISCARD = "hold_discard"
     REVIEW = "review"
+    REVIEW_OWN = "review_own"
     INBOX_READ = "inbox_read"
     INBOX_CLOSE = "inbox_close"
     HOLD_RELEASE = "hold_release"
@@ -189,6 +190,7 @@ POLICY: dict[Act, Rule] = {
     Act.HOLDS_READ: Rule(OWNERS, Scope.MEMORY_READ, others=OPERATORS),
     Act.HOLD_DISCARD: Rule(OWNERS, others=OPERATORS),
     Act.REVIEW: Rule(OPERATORS, others=OPERATORS),
+    Act.REVIEW_OWN: Rule(OWNERS),
     Act.INBOX_READ: Rule(OPERATORS),
     Act.INBOX_CLOSE: Rule(OPERATORS),
     Act.HOLD_RELEASE: Rule(OPERATORS, others=OPERATORS),

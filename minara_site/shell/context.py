@@ -16,7 +16,7 @@ from minara_site.kernel.counts import RowCount, count_each
 from minara_site.kernel.ownership import ALL_OWNERS
 from minara_site.shell.nav import Crumb, EntryLink, Place, TabLink, crumbs_to, find_place, load_entries
 
-SEARCH, ALERTS = "search", "alerts"
+SEARCH, BELL = "search", ("alerts", "own_queue")
 MAX_WAITING = 99
 WAITING = "rows_waiting"
 THEMES = ("system", "light", "dark")
@@ -94,15 +94,15 @@ class Shell:
 
     @cached_property
     def alerts(self) -> TabLink | None:
-        """Return the page of alerts, which the bell above the side bar leads to; None for who has none."""
+        """Return what the bell above the side bar leads to: alerts, or what waits for an owner; None without any."""
         return next(
-            (tab for entry in self.entries for tab in entry.tabs if tab.name == ALERTS),
+            (tab for entry in self.entries for tab in entry.tabs if tab.name in BELL),
             None,
         )
 
     @property
     def open_alerts(self) -> str:
-        """Return how many alerts are open, empty for none."""
+        """Return how many rows wait there, empty for none."""
         return waiting_label(self.waiting[self.alerts]) if self.alerts else ""
 
     @property

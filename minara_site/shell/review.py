@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from django.utils.translation import gettext as _
 
 from minara_site.access.access_log import log_access
+from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.kernel import registry
 from minara_site.kernel.audit_log.models import AuditEntry
@@ -96,7 +97,8 @@ class ReviewKind(ABC):
     `since` is the column of the rows since when each waits: never null, with an index that ends in the primary key.
     `accept` and `refuse` are the verbs for several items at once; `refuse_needs_reason` says that a refusal does.
     Without `accepts_together` items of the kind are accepted one by one alone. `read_as` is what the access log calls
-    one that was opened; without it the rows have no owner, and nothing is logged.
+    one that was opened; without it the rows have no owner, and nothing is logged. Rows of a kind that `is_own` wait for
+    their owners, each of whom finds their own.
     """
 
     name: ClassVar[str]
@@ -108,10 +110,19 @@ class ReviewKind(ABC):
     refuse_needs_reason: ClassVar[bool] = False
     accepts_together: ClassVar[bool] = True
     read_as: ClassVar[str] = ""
+    is_own: ClassVar[bool] = False
 
     @abstractmethod
     def waiting(self) -> Rows:
         """Return the rows that wait now, unordered."""
+
+    def waiting_for(self, principal: Principal) -> Rows:
+        """Return those that wait for this reader."""
+        return self.waiting()
+
+    def find_for(self, keys: Collection[str], principal: Principal) -> Sequence[Any]:
+        """Return the rows of these keys for this reader. Raises NotFound unless each is there for them."""
+        return self.find(keys)
 
     @abstractmethod
     def find(self, keys: Collection[str]) -> Sequence[Any]:
@@ -206,6 +217,12 @@ class RecordedReview(ReviewKind):
         entries = AuditEntry.objects.order_by("-at").values_list("actor", "at")
         newest = [entry for act in self.decisions if (entry := entries.filter(tool_call=act).first())]
         return max(newest, key=lambda each: each[1], default=None)
+
+
+def kinds_for(principal: Principal) -> dict[str, ReviewKind]:
+    """Return the kinds that this reader reviews: operators all, an owner those of their own."""
+    may_review = principal.may(Act.REVIEW)
+    return {name: kind for name, kind in review_kinds().items() if may_review or kind.is_own}
 
 
 def review_kinds() -> dict[str, ReviewKind]:

@@ -59,7 +59,8 @@ def answers_of(owner: User) -> dict[str, Any]:
 def answer_lines(answers: Mapping[str, Any]) -> str:
     """Return answers as lines of text."""
     said = {name: ", ".join(value) if isinstance(value, list) else value for name, value in answers.items()}
-    return "\n".join(f"{name}: {_('no answer') if value is None else value}" for name, value in said.items())
+    nothing = _("no answer")
+    return "\n".join(f"{name}: {nothing if value is None else value}" for name, value in said.items())
 
 
 def propose_answers(

@@ -72,6 +72,7 @@ NOBODY = dict.fromkeys(PRINCIPALS, MISSING)
 PEOPLE = on_page(ana=OPEN, ben=OPEN, sam=OPEN, olga=OPEN)
 OWNERS = on_page(ana=OPEN, ben=OPEN, sam=REFUSED, olga=OPEN)
 OPERATORS = on_page(ana=REFUSED, ben=REFUSED, sam=REFUSED, olga=OPEN)
+REVIEWERS = on_page(ana=MISSING, ben=MISSING, sam=REFUSED, olga=OPEN)  # owners find their own proposals there
 NO_OWNER = on_page(ana=MISSING, ben=MISSING, sam=REFUSED, olga=MISSING)
 ONLY_ANA = on_page(ana=OPEN, ben=MISSING, sam=REFUSED, olga=MISSING)
 ANAS_OWN = on_page(ana=OPEN, ben=MISSING, sam=MISSING, olga=MISSING)  # support staff have an account too
@@ -242,11 +243,11 @@ PAGES: dict[str, Row] = {
     "memories/held/<int:hold_id>/discard/": page(Act.HOLD_DISCARD, post=ANA_AND_OPERATORS),
     "memories/held/<int:hold_id>/again/": page(Act.HOLD_DISCARD, post=ANA_AND_OPERATORS),
     "memories/held/<int:hold_id>/undo/": page(Act.HOLD_DISCARD, post=ANA_AND_OPERATORS),
-    "quarantine/": page(Act.REVIEW, get=OPERATORS),
-    "quarantine/verdict/": page(Act.REVIEW, post=OPERATORS),
-    "quarantine/undo/<str:review_items>/": page(Act.REVIEW, post=OPERATORS),
-    "quarantine/claim/<slug:review_kind>/<str:review_key>/": page(Act.REVIEW, post=OPERATORS),
-    "quarantine/<slug:review_kind>/<str:review_key>/": page(Act.REVIEW, get=OPERATORS),
+    "quarantine/": page(Act.REVIEW_OWN, get=OWNERS),
+    "quarantine/verdict/": page(Act.REVIEW_OWN, post=REVIEWERS),
+    "quarantine/undo/<str:review_items>/": page(Act.REVIEW_OWN, post=REVIEWERS),
+    "quarantine/claim/<slug:review_kind>/<str:review_key>/": page(Act.REVIEW_OWN, post=REVIEWERS),
+    "quarantine/<slug:review_kind>/<str:review_key>/": page(Act.REVIEW_OWN, get=REVIEWERS),
     "quarantine/decided/": page(Act.REVIEW, get=OPERATORS),
     "quarantine/decided/<int:hold_id>/": page(Act.REVIEW, get=OPERATORS),
     "memories/new/": page(Act.MEMORY_WRITE, get=OWNERS, post=OWNERS),
@@ -418,7 +419,10 @@ OPERATIONS: dict[str, tuple[Act, Audience]] = {
     "POST /v1/preferences": (Act.PREFERENCE_PROPOSE, by_key(Scope.LEARNING_WRITE)),
     "POST /v1/preferences/{int:preference_id}/approve": (Act.PREFERENCE_DECIDE, DECIDES_ON_ANAS),
     "POST /v1/preferences/{int:preference_id}/reject": (Act.PREFERENCE_DECIDE, DECIDES_ON_ANAS),
-    "POST /v1/preferences/{int:preference_id}/archive": (Act.PREFERENCE_DECIDE, DECIDES_ON_ANAS),
+    "POST /v1/preferences/{int:preference_id}/archive": (
+        Act.PREFERENCE_DECIDE,
+        by_key(Scope.LEARNING_WRITE, object_of_ana=True),
+    ),
     "GET /v1/institution/runs": (Act.INSTITUTION_QUERY, by_key(Scope.LEARNING_READ)),
     "POST /v1/institution/runs": (Act.INSTITUTION_RUN, by_key(Scope.LEARNING_WRITE)),
     "GET /v1/institution/runs/{institution_uid}": (
@@ -478,10 +482,11 @@ TOOLS: dict[str, tuple[Act, Audience]] = {
     "memory_write": (Act.MEMORY_WRITE, by_key(Scope.MEMORY_WRITE)),
     "memory_search": (Act.SEARCH, by_key(Scope.MEMORY_READ)),
     "memory_read": (Act.MEMORY_READ, by_key(Scope.MEMORY_READ)),
+    "memory_retract": (Act.MEMORY_REMOVE, by_key(Scope.MEMORY_WRITE)),
+    "memory_correct": (Act.MEMORY_WRITE, by_key(Scope.MEMORY_WRITE)),
     "memory_compiled_page": (Act.COMPILED_READ, by_key(Scope.MEMORY_READ)),
     "record_decision": (Act.ROLE_MEMORY_WRITE, by_key(Scope.LEARNING_WRITE)),
     "memory_learn": (Act.LEARNING_WRITE, by_key(Scope.LEARNING_WRITE)),
-    "skill_learn": (Act.LEARNING_WRITE, by_key(Scope.LEARNING_WRITE)),
     "record_case": (Act.CASE_WRITE, by_key(Scope.LEARNING_WRITE)),
     "personalization_snapshot": (Act.PROFILE_READ, by_key(Scope.PROFILE_READ)),
     "search_conversation_memory": (Act.MEMORY_READ, by_key(Scope.MEMORY_READ)),

@@ -38,7 +38,7 @@ class TestNav:
     def test_each_role_finds_its_entries_with_the_pages_that_there_are(self) -> None:
         assert names_of(Role.USER) == {
             "home": ["home"],
-            "memories": ["memories", "facts", "user_profile", "held", "trash"],
+            "memories": ["memories", "facts", "user_profile", "held", "trash", "own_queue"],
             "search": ["search", "compare_rankings"],
             "assets": ["assets", "links"],
             "prompt": ["prompt"],

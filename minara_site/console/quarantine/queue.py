@@ -20,7 +20,7 @@ from minara_site.kernel.counts import MAX_COUNTED, RowCount
 from minara_site.shell.context import count_waiting
 from minara_site.shell.nav import load_entries
 from minara_site.shell.pages import PageRequest
-from minara_site.shell.review import ReviewItem, ReviewKind, review_kinds
+from minara_site.shell.review import ReviewItem, ReviewKind, kinds_for, review_kinds
 from minara_site.web.filters import Filter, FilterKind, Rows, Text, changed_query
 from minara_site.web.keyset import Order
 from minara_site.web.lists import BulkAction, Empty, ListPage, ListSpec, Sort
@@ -160,9 +160,9 @@ Waiting = tuple[ReviewKind, Any]
 """A row that waits, with its kind."""
 
 
-def kinds_of(tab: str) -> list[ReviewKind]:
-    """Return the kinds under a tab."""
-    return [kind for kind in review_kinds().values() if tab in {ALL, kind.tab}]
+def kinds_of(tab: str, principal: Principal) -> list[ReviewKind]:
+    """Return the kinds under a tab that this reader reviews."""
+    return [kind for kind in kinds_for(principal).values() if tab in {ALL, kind.tab}]
 
 
 def load_queue(
@@ -181,9 +181,9 @@ def load_queue(
             notice = _("That place in the list is no longer valid; this is its beginning.")
             reading = replace(reading, notices=(*reading.notices, notice))
     tab, counts = reading.values["kind"], count_by_tab(request)
-    kinds = [kind for kind in kinds_of(tab) if counts[kind.tab].number]
+    kinds = [kind for kind in kinds_of(tab, request.principal) if counts[kind.tab].number]
     query = changed_query(QueryDict(), kind=None if tab == ALL else tab)
-    found = list(iterate_oldest(kinds, place, limit=QUEUE.page_size + 1))
+    found = list(iterate_oldest(kinds, place, request.principal, limit=QUEUE.page_size + 1))
     shown, offset = cut_page(found[: QUEUE.page_size]), place.offset if place else 0
     rows = show_rows(
         [*shown, *([opened] if opened else [])],
@@ -214,10 +214,12 @@ def load_queue(
     return Queue(page, counts, rows[-1] if opened else None, needs_reason)
 
 
-def in_queue(_principal: Principal, _now: datetime) -> Mapping[str, Rows]:
+def in_queue(principal: Principal, _now: datetime) -> Mapping[str, Rows]:
     """Return what the queue lists; the holds of owners apart, because the list of held texts has them too."""
-    rows = {kind.name: kind.waiting() for kind in review_kinds().values()}
-    holds = rows[HoldReview.name]
+    rows = {kind.name: kind.waiting_for(principal) for kind in kinds_for(principal).values()}
+    holds = rows.get(HoldReview.name)
+    if holds is None:
+        return rows
     return rows | {HoldReview.name: holds.filter(owner__isnull=False), OF_INSTANCE: holds.filter(owner=None)}
 
 
@@ -225,20 +227,26 @@ def count_by_tab(request: PageRequest) -> dict[str, RowCount]:
     """Return how many items wait under each tab of the queue, out of the counts of the side bar. One query."""
     found = count_waiting(request, load_entries(request.principal), limit=MAX_COUNTED)
     counts = {name: count for names in found.values() for name, count in names.items()}
-    counts[HoldReview.name] = RowCount.together([counts[HoldReview.name], counts[OF_INSTANCE]])
-    return {tab: RowCount.together(counts[kind.name] for kind in kinds_of(tab)) for tab, _label in list_tabs()}
+    if OF_INSTANCE in counts:
+        counts[HoldReview.name] = RowCount.together([counts[HoldReview.name], counts[OF_INSTANCE]])
+    return {
+        tab: RowCount.together(counts[kind.name] for kind in kinds_of(tab, request.principal))
+        for tab, _label in list_tabs()
+    }
 
 
 def iterate_oldest(
     kinds: Sequence[ReviewKind],
     place: Place | None,
+    principal: Principal,
     *,
     limit: int,
 ) -> Iterator[Waiting]:
     """Yield the oldest rows of all kinds behind a place, each with its kind. One query a kind."""
     found = []
     for number, kind in enumerate(kinds):
-        rows = kind.waiting().filter(place.behind(kind)) if place else kind.waiting()
+        rows = kind.waiting_for(principal)
+        rows = rows.filter(place.behind(kind)) if place else rows
         oldest = rows.order_by(*Order(kind.since, descending=False).columns)[:limit]
         found += [(getattr(row, kind.since), number, row.pk, row) for row in oldest]
     found.sort(key=lambda each: each[:3])

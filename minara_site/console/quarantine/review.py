@@ -21,7 +21,7 @@ from minara_site.console.quarantine.queue import GOAL, Queue, Row, load_queue
 from minara_site.console.quarantine.verdicts import Chosen, decide_items, undo_items
 from minara_site.kernel.errors import Conflict, Invalid, NotFound
 from minara_site.shell.pages import PageRequest, page
-from minara_site.shell.review import ReviewKind, review_kinds
+from minara_site.shell.review import ReviewKind, kinds_for
 from minara_site.web.labels import sentences
 from minara_site.web.moments import age, number_label, span_label
 from minara_site.web.responses import back, render_page, safe_path, see_other, toast, toasts_out_of_band, wants_fragment
@@ -31,7 +31,7 @@ VERDICTS = {"accept": True, "refuse": False}
 DECIDED_TODAY = "review_decided"  # in the browser session: the day, and how many items each verdict on it decided
 
 
-@page(Act.REVIEW)
+@page(Act.REVIEW_OWN)
 def queue(request: PageRequest) -> HttpResponse:
     """List what waits, the oldest first; a wide window shows the first item that no other person reviews."""
     found = load_queue(request, now=timezone.now())
@@ -45,22 +45,22 @@ def queue(request: PageRequest) -> HttpResponse:
     return render_queue(request, found, found.first_open, is_list=True)
 
 
-@page(Act.REVIEW)
+@page(Act.REVIEW_OWN)
 def one(request: PageRequest, review_kind: str, review_key: str) -> HttpResponse:
     """Show one item beside the list; HTMX asks for it alone. One that waits no more has a page of its own."""
-    kind = kind_of(review_kind)
-    [row] = kind.find([review_key])
+    kind = kind_of(review_kind, request.principal)
+    [row] = kind.find_for([review_key], request.principal)
     found = load_queue(request, now=timezone.now(), opened=(kind, row))
     if not found.lists_opened and not is_waiting(kind, row):
         return see_other(kind.decided_url(row))
     return show_one(request, kind, row, found)
 
 
-@page(Act.REVIEW, methods=("POST",))
+@page(Act.REVIEW_OWN, methods=("POST",))
 def claim_item(request: PageRequest, review_kind: str, review_key: str) -> HttpResponse:
     """Claim an item for five minutes or renew that; `end` ends it. HTMX gets who reviews it now."""
-    kind, now = kind_of(review_kind), timezone.now()
-    [row] = kind.find([review_key])
+    kind, now = kind_of(review_kind, request.principal), timezone.now()
+    [row] = kind.find_for([review_key], request.principal)
     [item] = kind.show_rows([row], principal=request.principal)
     if request.POST.get("end"):
         end_claims([item.id], principal=request.principal)
@@ -77,13 +77,13 @@ def claim_item(request: PageRequest, review_kind: str, review_key: str) -> HttpR
     return back(request, reverse("quarantine:one", args=[kind.name, item.key]))
 
 
-@page(Act.REVIEW, methods=("POST",))
+@page(Act.REVIEW_OWN, methods=("POST",))
 def verdict(request: PageRequest) -> HttpResponse:
     """Accept or refuse the chosen items, all or none; of several those are left out that are accepted by themselves."""
     accepts = VERDICTS.get(request.POST.get("action", ""))
     if accepts is None:
         raise Invalid(_("Choose accept or refuse."), code="unknown_action")
-    note, chosen = read_note(request), read_chosen(request.POST.getlist("ids"))
+    note, chosen = read_note(request), read_chosen(request.POST.getlist("ids"), request.principal)
     is_alone = sum(map(len, chosen.values())) == 1
     if accepts and not is_alone:
         apart = {(kind, key) for kind, keys in chosen.items() if not kind.accepts_together for key in keys}
@@ -95,7 +95,7 @@ def verdict(request: PageRequest) -> HttpResponse:
             return show_one(
                 request,
                 kind,
-                kind.find([key])[0],
+                kind.find_for([key], request.principal)[0],
                 is_asked=True,
             )
         chosen = leave_out(request, asking, chosen)
@@ -104,10 +104,10 @@ def verdict(request: PageRequest) -> HttpResponse:
     return decide(request, chosen, accepts=accepts, note=note)
 
 
-@page(Act.REVIEW, methods=("POST",))
+@page(Act.REVIEW_OWN, methods=("POST",))
 def undo(request: PageRequest, review_items: str) -> HttpResponse:
     """Undo whole verdicts: with each of these items all come back that were decided with it; the first is shown."""
-    chosen = read_chosen(review_items.split(","))
+    chosen = read_chosen(review_items.split(","), request.principal)
     try:
         done = undo_items(chosen, principal=request.principal, now=timezone.now())
     except Conflict as conflict:
@@ -125,21 +125,21 @@ def undo(request: PageRequest, review_items: str) -> HttpResponse:
     return back(request, "quarantine:list")
 
 
-def kind_of(name: str) -> ReviewKind:
-    """Return the kind of that name. Raises NotFound."""
-    found = review_kinds().get(name)
+def kind_of(name: str, principal: Principal) -> ReviewKind:
+    """Return the kind of that name, where this reader reviews it. Raises NotFound."""
+    found = kinds_for(principal).get(name)
     if found is None:
         raise NotFound(_("Nothing of this kind waits for a person."))
     return found
 
 
-def read_chosen(item_ids: Sequence[str]) -> dict[ReviewKind, list[str]]:
+def read_chosen(item_ids: Sequence[str], principal: Principal) -> dict[ReviewKind, list[str]]:
     """Return the keys of items by their kind. Raises NotFound, and Invalid for none."""
     if not item_ids:
         raise Invalid(_("Choose at least one row."), code="nothing_chosen")
     chosen: dict[ReviewKind, list[str]] = {}
     for name, _dash, key in (each.partition("-") for each in dict.fromkeys(item_ids)):
-        chosen.setdefault(kind_of(name), []).append(key)
+        chosen.setdefault(kind_of(name, principal), []).append(key)
     return chosen
 
 
@@ -216,7 +216,7 @@ def answer_claimed(request: PageRequest, chosen: Chosen) -> HttpResponse:
     return show_one(
         request,
         kind,
-        kind.find(keys[:1])[0],
+        kind.find_for(keys[:1], request.principal)[0],
         status=HTTPStatus.CONFLICT,
     )
 
@@ -225,10 +225,9 @@ def next_url(request: PageRequest) -> str:
     """Return where the reader goes on: the item that the form names while it waits, else the beginning of the list."""
     start = safe_path(request, request.POST.get("next")) or reverse("quarantine:list")
     name, _dash, key = request.POST.get("then", "").partition("-")
-    if name in review_kinds():
-        kind = kind_of(name)
+    if kind := kinds_for(request.principal).get(name):
         try:
-            [row] = kind.find([key])
+            [row] = kind.find_for([key], request.principal)
         except NotFound:
             return start
         if is_waiting(kind, row):
@@ -285,14 +284,14 @@ def render_queue(
         "is_list": is_list,
         "note": request.POST.get("note", ""),
         "done": sum(decided_today(request).values()),
-        "decided": DECIDED,
+        "decided": DECIDED if principal.may(Act.REVIEW) else {},
         "goal": span_label(GOAL),
         "oldest": span_label(now - found.oldest) if found.oldest else "",
         "cleared": "" if row else cleared_label(principal),
     }
     if row:
         context |= {
-            "pane": kind_of(row.item.kind).show(row.item, principal=principal),
+            "pane": kind_of(row.item.kind, principal).show(row.item, principal=principal),
             "claim": row.claim,
             "next": found.after(row.id),
             "is_asked": is_asked,
@@ -322,7 +321,7 @@ def today() -> str:
 
 def cleared_label(principal: Principal) -> str:
     """Return who decided last and when, empty where no one ever did."""
-    newest = [each for kind in review_kinds().values() if (each := kind.find_newest_decision())]
+    newest = [each for kind in kinds_for(principal).values() if (each := kind.find_newest_decision())]
     if not newest:
         return ""
     actor, at = max(newest, key=lambda each: each[1])

@@ -13,10 +13,12 @@ from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.guard.rescan import rescan
 from minara_site.shell.review import review_kinds
 from tests.contracts.test_kinds import ATTACK, STORE
+from tests.kit.api import agent_of
 from tests.kit.clock import NOON
 from tests.learning_app.rows import make_methodology, make_preference
+from tests.memory_app.memories.factories import make_memory
 
-MAX_QUERIES = 18
+MAX_QUERIES = 20
 
 
 @pytest.mark.django_db
@@ -29,6 +31,8 @@ def test_asks_few_queries_with_a_held_text_of_every_kind_at_once(operator_page: 
     make_methodology()
     make_methodology(correct=20, used=21, quarantined_by="judge")
     make_preference(ana, state="proposed")
+    own = make_memory(olga, "I hold for years")
+    agent_of(olga).delete(f"/v1/memory/{own.pk}")
     addresses = ["/quarantine/"]
     for kind in review_kinds().values():
         items = kind.show_rows(list(kind.waiting()), principal=Principal(role=Role.OPERATOR, user=olga))
