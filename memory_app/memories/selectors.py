@@ -1,6 +1,7 @@
 """Reads of memories: one row, lists, history, and the shape that API and tools answer with."""
 
 from collections.abc import Collection, Iterable
+from copy import copy
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import zip_longest
@@ -14,6 +15,7 @@ from django.utils.translation import gettext as _
 from learning_app.preferences.models import Preference
 from learning_app.vocabulary import PreferenceKind, PreferenceState
 from memory_app.memories.core import (
+    BRIDGE_ACTOR,
     CORRECTED_REASON,
     HARD_CONSTRAINT,
     MAX_VERSIONS,
@@ -215,6 +217,14 @@ def find_hard_constraints(ids: Collection[int], *, owner: Owner) -> set[int]:
     return {row.pk for row in rows if row.is_hard}
 
 
+def find_preference(memory: Memory) -> Preference | None:
+    """Return the preference that a memory stands for, None for another memory. One query at most."""
+    if memory.preference_id is None:
+        return None
+    found: Preference | None = Preference.objects.filter(pk=memory.preference_id, owner_id=memory.owner_id).first()
+    return found
+
+
 def find_constraint(memory: Memory) -> Preference | None:
     """Return the preference that a hard constraint stands for, or that says the same and was not refused or ended.
 
@@ -333,9 +343,17 @@ def reason_label(reason: str) -> str:
 
 
 def memory_records(memories: Iterable[Memory], *, reader: User) -> list[dict[str, Any]]:
-    """Return memories as API and tools answer them (contract). Two queries at most, for the names of their writers."""
+    """Return memories as API and tools answer them (contract). Three queries at most, for the names of their writers.
+
+    What stands for a preference that a key proposed is that key's word.
+    """
     memories = list(memories)
-    writers = name_writers(memories, reader=reader)
+    learned = [row.preference_id for row in memories if row.preference_id and row.actor == BRIDGE_ACTOR]
+    actors = dict(Preference.objects.filter(pk__in=learned).values_list("pk", "actor")) if learned else {}
+    said = [copy(row) for row in memories]
+    for row in said:
+        row.actor = actors.get(row.preference_id, row.actor)
+    writers = name_writers(said, reader=reader)
     return [memory_record(memory, writer) for memory, writer in zip(memories, writers, strict=True)]
 
 

@@ -1,4 +1,7 @@
-"""Limits are found by their label, written in one way; what stands for a preference that its owner typed says so."""
+"""Limits are found by their label, written in one way; what stands for a preference of its owner says so.
+
+What was corrected beside a memory that stayed goes on standing beside it.
+"""
 
 from typing import Any, ClassVar
 
@@ -23,6 +26,16 @@ def name_owners(apps: Any, schema_editor: Any) -> None:
     for pk, owner_id, actor in preferences.values_list("pk", "owner_id", "actor").iterator():
         if actor == f"user:{owner_id}":
             rows.filter(category="preference", origin=f"{ORIGIN}{pk}").update(actor=actor, source="user_manual")
+
+
+def keep_beside(apps: Any, schema_editor: Any) -> None:
+    """Say of corrections of what is no fact that both were kept: until now they replaced nothing."""
+    rows = apps.get_model("memory_app", "Memory").objects.using(schema_editor.connection.alias)
+    typed = rows.filter(category="personalization", source="user_manual", origin__startswith="memory:", held_at=None)
+    for pk, origin in typed.values_list("pk", "origin").iterator():
+        number = origin.removeprefix("memory:")
+        if number.isdecimal() and not rows.filter(pk=int(number), fact_state__isnull=False).exists():
+            rows.filter(pk=pk).update(origin=f"beside:{number}")
 
 
 class Migration(migrations.Migration):
@@ -51,4 +64,5 @@ class Migration(migrations.Migration):
         ),
         migrations.RunPython(spell_labels, migrations.RunPython.noop, elidable=True),
         migrations.RunPython(name_owners, migrations.RunPython.noop, elidable=True),
+        migrations.RunPython(keep_beside, migrations.RunPython.noop, elidable=True),
     ]

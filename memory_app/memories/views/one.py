@@ -20,7 +20,14 @@ from memory_app.memories.forms import ConstraintForm, ReasonForm
 from memory_app.memories.models import Memory
 from memory_app.memories.pages.rows import MemoryView, restorable_label, shape_rows, with_deletions
 from memory_app.memories.prompt_use import PromptUse, load_prompt_use, prompt_line
-from memory_app.memories.selectors import HistoryEntry, find_constraint, find_reasoning, get_history, open_memory
+from memory_app.memories.selectors import (
+    HistoryEntry,
+    find_constraint,
+    find_preference,
+    find_reasoning,
+    get_history,
+    open_memory,
+)
 from memory_app.memories.services import Batch, delete_memories, restore_memories, revert_memory
 from memory_app.memories.views.hard import ask_first, must_ask
 from memory_app.memories.views.notices import announce, show_held, undo_of_edit
@@ -167,11 +174,13 @@ def render_one(
     if memory.deleted_at:
         row = with_deletions([row], reader=principal.owner)[0]
     history = get_history(memory, below=parse_number(request.GET.get("below", "")))
+    constraint = find_constraint(memory)
+    preference = find_preference(memory)
+    deciders = (preference.actor, preference.decided_by) if preference else ()
     names = name_actors(
-        (memory.actor, *(entry.actor for entry in history)),
+        (memory.actor, *deciders, *(entry.actor for entry in history)),
         reader=principal.owner,
     )
-    constraint = find_constraint(memory)
     context = {
         "title": _("Memory %(id)d") % {"id": memory.pk},
         "row": row,
@@ -185,7 +194,9 @@ def render_one(
         "owner_name": "" if row.is_own else memory.owner.username,
         "consequence": sentences(consequence_label(row, reading), restorable_label(1)),
         "may_come_again": row.memory.writer_kind is not WriterKind.PERSON and not memory.preference_id,
-        "author": names[memory.actor],
+        "author": names[preference.actor if preference else memory.actor],
+        "preference": preference,
+        "decider": names[preference.decided_by] if preference and preference.decided_by else "",
         "reasoning": find_reasoning(memory),
         "corrects": parse_number(memory.origin, after=MEMORY_ORIGIN),
         "beside": parse_number(memory.origin, after=BESIDE_ORIGIN),

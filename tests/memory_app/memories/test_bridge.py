@@ -13,6 +13,7 @@ from memory_app.memories.core import BRIDGE, BRIDGE_ACTOR
 from memory_app.memories.core.prompt import MAX_OBSERVATIONS
 from memory_app.memories.models import Memory
 from memory_app.memories.prompt_rows import load_prompt_ids
+from memory_app.memories.selectors import memory_records
 from memory_app.memories.services import delete_memories, purge_expired, restore_memories
 from memory_app.memories.tasks import bridge_preferences
 from memory_app.pages.selectors import get_versions
@@ -23,6 +24,7 @@ from minara_site.kernel.errors import Refused
 from minara_site.kernel.jobs.models import JobRun
 from minara_site.kernel.jobs.table import find_job
 from tests.kit.clock import NOON
+from tests.kit.page import words_of
 from tests.kit.site import Site
 from tests.kit.tables import Faults, taken_back
 from tests.kit.undo import undo_last
@@ -66,6 +68,8 @@ def test_what_is_in_force_stands_as_one_memory_however_often_the_job_runs(
             (memory,) = memories_of(row)
             assert (memory.content, memory.fact_type, memory.is_demo) == (row.statement, fact_type, row.is_demo)
             assert (memory.category, memory.source) == (Category.PREFERENCE, Source.LEARNED_PREFERENCE)
+            [record] = memory_records([memory], reader=ana)
+            assert record["writer"] == {"kind": "agent", "name": "API key abcd1234"}, "the key's word, no job's"
             assert (memory.actor, memory.writer_kind, memory.owner_id) == (BRIDGE_ACTOR, WriterKind.JOB, ana.pk)
             assert (memory.preference_id, memory.rules_version != "") == (row.pk, True)
             assert AuditEntry.objects.get(tool_call="memory_write").actor == BRIDGE_ACTOR
@@ -76,6 +80,18 @@ def test_what_is_in_force_stands_as_one_memory_however_often_the_job_runs(
     assert [edge.dst_entity_key for edge in list_edges_of(memories_of(row)[0])] == ["BTC"]
     assert [hit.content for hit in search_memories(owner=ana, query="above 3x").hits] == [row.statement]
     assert get_versions(ana.pk).version > before
+
+
+def test_what_its_owner_typed_is_theirs_and_the_page_says_who_activated_it(page: Any, ana: Any) -> None:
+    typed = make_preference(ana, state="active", **HARD, source="user", actor=f"user:{ana.pk}")
+    asked = make_preference(ana, "Never below 1x", kind="hard_constraint", dimension="risk_limit", state="active")
+    for row, source, author in ((typed, "user_manual", "you"), (asked, "learned_preference", "API key abcd1234")):
+        run(row)
+        (memory,) = memories_of(row)
+        assert (memory.source, memory.is_editable, memory.is_limit) == (source, False, False)
+        shown = words_of(page.get(f"/memories/{memory.pk}/"))
+        assert f"Written by {author}" in shown
+        assert "Activated by you" in shown
 
 
 def test_what_is_not_in_force_has_none(ana: Any) -> None:
