@@ -1,13 +1,18 @@
 """Migrations go back and forth over stored rows on both engines (R-40); nobody reads on the way what the guard holds."""
 
 from collections.abc import Iterator
+from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
+from memory_app.memories.core import BRIDGE_ACTOR
+from memory_app.memories.models import Memory
 from memory_app.writes.models import WriteRollback
 from memory_app.writes.selectors.plans import preview_undo
 from memory_app.writes.services import undo_roll_back
@@ -16,7 +21,9 @@ from tests.console.quarantine import racers
 from tests.kit.databases import copy_databases, drop_databases, using
 from tests.kit.fixtures import make_user
 from tests.kit.undo import undo_last
+from tests.learning_app.rows import make_preference
 from tests.memory_app import acts_of_old
+from tests.memory_app.memories.factories import make_memory
 from tests.memory_app.roles import seeding
 from tests.memory_app.writes.factories import person
 
@@ -100,3 +107,36 @@ def test_what_was_undone_by_its_rooms_is_undone_by_the_engine_of_changes(own_dat
     assert acts_of_old.read(rows) == acts_of_old.UNDONE
     [undone] = WriteRollback.objects.exclude(undoes=None).exclude(undoes=record)
     assert undone.change_set.undoes == undone.undoes.change_set
+
+
+@pytest.mark.django_db
+def test_labels_writers_and_corrections_of_old_are_brought_up_to_date(ana: Any) -> None:
+    migration = import_module("memory_app.migrations.0022_limits")
+    preferences = [
+        make_preference(ana, "typed", state="active", source="user", actor=f"user:{ana.pk}"),
+        make_preference(ana, "of a key", state="active"),
+    ]
+    bridged = [
+        make_memory(ana, row.statement, category="preference", actor=BRIDGE_ACTOR, source="learned_preference")
+        for row in preferences
+    ]
+    for row, preference in zip(bridged, preferences, strict=True):
+        Memory.objects.filter(pk=row.pk).update(origin=f"preference:{preference.pk}")
+    spelled = make_memory(ana, "No BTC", fact_type="Constraint.HARD")
+    fact, lesson = (
+        make_memory(ana, "a", category="fact", fact_state="pending"),
+        make_memory(ana, "b", category="lesson"),
+    )
+    of_fact, of_lesson = (make_memory(ana, "right", origin=f"memory:{each.pk}") for each in (fact, lesson))
+    for _time in range(2):
+        for step in (migration.spell_labels, migration.name_owners, migration.keep_beside):
+            step(apps, SimpleNamespace(connection=connection))
+    assert Memory.objects.get(pk=spelled.pk).fact_type == "constraint.hard"
+    assert list(
+        Memory.objects.filter(pk__in=[row.pk for row in bridged]).order_by("pk").values_list("actor", "source")
+    ) == [
+        (f"user:{ana.pk}", "user_manual"),
+        (BRIDGE_ACTOR, "learned_preference"),
+    ]
+    origins = Memory.objects.filter(pk__in=[of_fact.pk, of_lesson.pk]).order_by("pk").values_list("origin", flat=True)
+    assert list(origins) == [f"memory:{fact.pk}", f"beside:{lesson.pk}"]
