@@ -68,6 +68,11 @@ class MemoryOut(Record):
     version: int
     created_at: datetime
     updated_at: datetime
+
+
+class OneMemoryOut(MemoryOut):
+    """A memory, and what became of the caller's last proposal about it, null without one."""
+
     proposed: ProposedOut | None = None
 
 
@@ -243,7 +248,7 @@ def bulk(
     "/memory/{int:memory_id}",
     "Read a memory",
     Act.MEMORY_READ,
-    Data[MemoryOut],
+    Data[OneMemoryOut],
 )
 def read(
     request: PageRequest,
