@@ -103,7 +103,8 @@ def load_limits(owner_id: int) -> list[Limit]:
     """
     found = LIMIT_ROWS.ask(owner_id=owner_id)
     if any(row.rules_version != guard.RULES.version for row in found):
-        found = [row for row in found if row.pk not in refused_of(row.kind, found)]
+        refused = {kind: refused_of(kind, found) for kind in (MEMORY, PREFERENCE_KIND)}
+        found = [row for row in found if row.pk not in refused[row.kind]]
     labelled, active = ([row for row in found if (row.kind == MEMORY) is is_memory] for is_memory in (True, False))
     ids = {f"{MEMORY}:{row.pk}": row.pk for row in labelled}
     ids |= {row.origin: row.pk for row in labelled if row.origin.startswith(PREFERENCE_ORIGIN)}

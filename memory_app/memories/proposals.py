@@ -10,11 +10,20 @@ from django.utils.translation import gettext as _, gettext_lazy
 from memory_app.memories.core import MEMORY_KIND
 from memory_app.memories.models import Memory
 from memory_app.memories.selectors import find_not_of_keys, get_memory
-from memory_app.memories.services import Changes, Draft, apply_changes, delete_memories, edit_memory, write_memory
+from memory_app.memories.services import (
+    Changes,
+    Draft,
+    apply_changes,
+    correct_bridged,
+    delete_memories,
+    edit_memory,
+    write_memory,
+)
 from memory_app.memories.services.edit import MAX_REASON_CHARS, check_version
 from minara_site.access.models import User
 from minara_site.access.principal import Principal
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
+from minara_site.kernel.errors import Refused
 from minara_site.kernel.proposals.kinds import Proposed
 from minara_site.kernel.proposals.models import ProposedChange
 from minara_site.kernel.proposals.services import propose
@@ -37,10 +46,10 @@ class MemoryProposed(Proposed):
 
     def before(self, proposal: ProposedChange) -> str | None:
         row = find_row(proposal.owner_id, proposal.key)
-        return row.content if row else None
+        return lines_of(row.content, row.fact_type, row.tickers) if row else None
 
     def after(self, proposal: ProposedChange) -> str:
-        return str(proposal.after.get("content") or "") if proposal.action == EDIT else ""
+        return lines_of(**proposal.after) if proposal.action == EDIT else ""
 
     def seen(self, owner: User, key: str) -> str:
         row = find_row(owner.pk, key)
@@ -53,6 +62,9 @@ class MemoryProposed(Proposed):
                 principal=principal, owner=principal.owner, ids=[row.pk], now=now, reason=proposal.reason
             )
             return None if row.is_limit else reverse("undo", args=[done.change_set])
+        if row.preference_id:  # of a limit the service refuses it
+            correct_bridged(memory=row, statement=proposal.after["content"], actor=principal.actor, now=now)
+            return None
         said = proposal.after
         changes = Changes(said.get("content"), said.get("fact_type"), tuple_of(said.get("tickers")))
         if row.is_editable:
@@ -73,6 +85,11 @@ def find_row(owner_id: int, key: str) -> Memory | None:
     return found
 
 
+def lines_of(content: str, fact_type: str, tickers: Sequence[str]) -> str:
+    """Return everything that a proposal would change of a memory."""
+    return "\n".join(filter(None, (content, fact_type, " ".join(tickers))))
+
+
 def tuple_of(tickers: Sequence[str] | None) -> tuple[str, ...] | None:
     """Return tickers as an edit takes them."""
     return None if tickers is None else tuple(tickers)
@@ -91,11 +108,13 @@ def propose_edit(
 
     Raises what `edit_memory` raises for the row and the text, and what `propose` raises.
     """
-    row = get_memory(owner=principal.owner, memory_id=memory_id)
-    if not is_only_proposed(principal, row):
+    if (row := find_only_proposed(principal, memory_id)) is None:
         return None
     check_version(row, expected_version, reader=principal.owner)
+    was_labelled = row.is_labelled
     apply_changes(row, changes, now=now)
+    if row.is_labelled is not was_labelled:
+        raise Refused(_("Only its owner starts or ends a limit. Nothing was changed."), code="hard_constraint")
     after = {"content": row.content, "fact_type": row.fact_type, "tickers": list(row.tickers)}
     return send(principal, row, EDIT, after, reason=reason, now=now)
 
@@ -108,14 +127,16 @@ def propose_delete(
     now: datetime,
 ) -> ProposedChange | None:
     """Propose that a row goes to the trash that is not a key's; None where the key may delete it itself."""
+    row = find_only_proposed(principal, memory_id)
+    return send(principal, row, DELETE, {}, reason=reason, now=now) if row else None
+
+
+def find_only_proposed(principal: Principal, memory_id: int) -> Memory | None:
+    """Return a row of which this caller may only propose a change: a named key, of what is not a key's."""
+    if not principal.is_key or principal.is_gateway or principal.is_operator:
+        return None
     row = get_memory(owner=principal.owner, memory_id=memory_id)
-    return send(principal, row, DELETE, {}, reason=reason, now=now) if is_only_proposed(principal, row) else None
-
-
-def is_only_proposed(principal: Principal, row: Memory) -> bool:
-    """Say whether this caller may only propose a change of a row: a named key, of what is not a key's."""
-    is_named = principal.is_key and not principal.is_gateway and not principal.is_operator
-    return is_named and bool(find_not_of_keys([row]))
+    return row if find_not_of_keys([row]) else None
 
 
 def send(

@@ -1,5 +1,6 @@
 """What keys may only propose of a portrait: switches and tags that a person set, and the reference wallets."""
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, ClassVar
@@ -33,9 +34,9 @@ class PortraitProposed(Proposed):
     def url(self, proposal: ProposedChange) -> str:
         return reverse("profile:page")
 
+    @abstractmethod
     def lines(self, owner: User, key: str) -> list[str]:
         """Return what it says now."""
-        raise NotImplementedError
 
     def before(self, proposal: ProposedChange) -> str | None:
         return "\n".join(self.lines(proposal.owner, proposal.key))
