@@ -2,16 +2,15 @@
 
 from minara_site.kernel.registry import Kind
 from profile_app.documents.kinds import CustomPromptKind, ProfileSummaryKind, WorkspaceFileKind
-from profile_app.documents.proposals import TEXTS
+from profile_app.documents.proposals import FileProposed, PromptProposed
 from profile_app.onboarding.proposals import OnboardingProposed
 from profile_app.portrait.proposals import SwitchesProposed, TagProposed, WalletsProposed
 from profile_app.portrait.services.profile import copy_texts_in_force
 from profile_app.workspace.services import copy_out_later
 
-FILES, PROMPT = TEXTS
 KINDS = (
-    Kind(WorkspaceFileKind.name, (WorkspaceFileKind(on_accepted=[copy_out_later]), FILES)),
-    Kind(CustomPromptKind.name, (CustomPromptKind(on_accepted=[copy_texts_in_force]), PROMPT)),
+    Kind(WorkspaceFileKind.name, (WorkspaceFileKind(on_accepted=[copy_out_later]), FileProposed())),
+    Kind(CustomPromptKind.name, (CustomPromptKind(on_accepted=[copy_texts_in_force]), PromptProposed())),
     ProfileSummaryKind(on_accepted=[copy_texts_in_force]),
     SwitchesProposed(),
     TagProposed(),

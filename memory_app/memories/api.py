@@ -23,7 +23,7 @@ from minara_site.kernel.core.vocabulary import Category, Provenance, Source, Wri
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.guard.selectors import written_record
 from minara_site.kernel.proposals.services import find_last, proposal_record
-from minara_site.shell.answers import answer_page
+from minara_site.shell.answers import answer_page, was_proposed
 from minara_site.shell.if_match import expected_version
 from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, paginate, read_number, write_number
@@ -293,7 +293,7 @@ def edit(
         "now": timezone.now(),
     }
     if proposal := propose_edit(**about):
-        return Status(202, {"id": memory_id, "proposed": proposal_record(proposal)})
+        return was_proposed(proposal)
     memory = edit_memory(**about)
     response["ETag"] = f'"{memory.version}"'
     [record] = memory_records([memory], reader=request.principal.owner)
@@ -318,7 +318,7 @@ def delete(
 ) -> Status[dict[str, Any]]:
     """Move a memory to the trash; of a row that no key wrote a key only proposes it to its owner."""
     if proposal := propose_delete(principal=request.principal, memory_id=memory_id, now=timezone.now()):
-        return Status(202, {"id": memory_id, "proposed": proposal_record(proposal)})
+        return was_proposed(proposal)
     owner = request.principal.reads(Act.MEMORY_REMOVE, query.owner)
     delete_memories(
         principal=request.principal,

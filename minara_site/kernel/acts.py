@@ -19,6 +19,7 @@ ACTS = (
     AuditAct("change_proposed", _("Change proposed by an agent")),
     AuditAct("proposal_approved", _("Proposed change approved")),
     AuditAct("proposal_rejected", _("Proposed change rejected")),
+    AuditAct("proposal_reopened", _("Decision on a proposed change undone")),
     AuditAct("backup.made", _("Backup made")),
     AuditAct("backup.restored", _("Backup restored")),
 )

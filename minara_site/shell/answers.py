@@ -1,12 +1,15 @@
-"""What operations of the API answer alike: a page of owned rows."""
+"""What operations of the API answer alike: a page of owned rows, and a change that waits for its owner."""
 
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from django.utils import timezone
+from ninja import Status
 
 from minara_site.access.access_log import log_access
 from minara_site.kernel.guard.masking import masked_for
+from minara_site.kernel.proposals.models import ProposedChange
+from minara_site.kernel.proposals.services import proposal_record
 from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Page
 
@@ -33,3 +36,9 @@ def answer_page(
     reader, refused = request.principal.owner, find_refused(page.items)
     rows = [masked_for(reader, row) for row in page.items if row.pk not in refused]
     return {"data": {"items": records(rows), "next_cursor": page.next_cursor}}
+
+
+def was_proposed(proposal: ProposedChange) -> Status[dict[str, Any]]:
+    """Answer that a change waits for its owner, with the number or name of its row."""
+    row_id = int(proposal.key) if proposal.key.isdecimal() else proposal.key
+    return Status(202, {"id": row_id, "proposed": proposal_record(proposal)})

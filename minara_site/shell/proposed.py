@@ -9,11 +9,11 @@ from django.utils.translation import gettext as _, gettext_lazy, ngettext
 from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
-from minara_site.kernel.errors import Conflict, NotFound
+from minara_site.kernel.errors import NotFound
 from minara_site.kernel.plain_text import parse_number
 from minara_site.kernel.proposals.kinds import proposed_kinds
-from minara_site.kernel.proposals.models import ProposalState, ProposedChange
-from minara_site.kernel.proposals.services import decide
+from minara_site.kernel.proposals.models import ProposedChange
+from minara_site.kernel.proposals.services import decide, undo_decision
 from minara_site.shell.review import ReviewItem, ReviewKind, ReviewPane, Undone, Verdict
 from minara_site.web.filters import Rows, Text
 from minara_site.web.moments import number_label
@@ -57,15 +57,14 @@ class ProposedReview(ReviewKind):
     def show(self, item: ReviewItem, *, principal: Principal) -> ReviewPane:
         row, author = item.view
         kind = proposed_kinds()[row.kind]
-        before, after = kind.before(row), kind.after(row)
         is_same = kind.seen(row.owner, row.key) == row.seen
         refusal = "" if is_same else _("What it is about changed since. Reject it, and look at it again.")
         evidence = {
             "row": row,
             "author": author,
-            "url": kind.url(row),
-            "before": before or "",
-            "after": after,
+            "url": kind.url(row.key),
+            "before": kind.text_of(kind.read(row.owner, row.key) or {}),
+            "after": kind.text_of(row.after),
         }
         return ReviewPane(
             "shell/proposed.html",
@@ -74,14 +73,14 @@ class ProposedReview(ReviewKind):
                 _("Approve"),
                 "check",
                 _("You want this too"),
-                _("It is done as your own act. You can undo it on its page."),
+                _("It is done as your own act. You can undo it."),
                 refusal=refusal,
             ),
             Verdict(_("Reject"), "trash", _("You do not want it"), _("Nothing changes. The agent learns that.")),
         )
 
     def decided_url(self, row: Any) -> str:
-        return proposed_kinds()[row.kind].url(row)
+        return proposed_kinds()[row.kind].url(row.key)
 
     def decide(
         self,
@@ -102,12 +101,8 @@ class ProposedReview(ReviewKind):
         return words % {"number": number_label(count)}
 
     def undo(self, key: str, *, principal: Principal, now: datetime) -> Undone:
-        """Let a rejected proposal wait again; what an approved one did is undone on its page."""
         [row] = self.find_for([key], principal)
-        if row.state != ProposalState.REJECTED:
-            raise Conflict(_("It was approved: undo what it did on its page."), code="approved")
-        row.state, row.decided_at, row.decided_by = ProposalState.OPEN, None, ""
-        row.save()
+        undo_decision(proposal_id=row.pk, principal=principal, now=now)
         return Undone(_("The proposal waits again."), key)
 
     def find_newest_decision(self) -> tuple[str, datetime] | None:
@@ -121,9 +116,9 @@ def item_of(row: ProposedChange, author: str) -> ReviewItem:
         kind=ProposedReview.name,
         key=str(row.pk),
         since=row.created_at,
-        title=kind.title(row),
+        title=kind.title(row.key),
         word=kind.actions[row.action],
         note=_("proposed by %(name)s") % {"name": author},
-        excerpt=(kind.after(row) or kind.before(row) or "")[:EXCERPT_CHARS],
+        excerpt=kind.text_of(row.after or kind.read(row.owner, row.key) or {})[:EXCERPT_CHARS],
         view=(row, author),
     )

@@ -4,12 +4,12 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from django.urls import reverse
-from django.utils.translation import gettext as _, gettext_lazy
+from django.utils.translation import gettext_lazy
 
 from minara_site.access.models import User
 from minara_site.access.principal import Principal
 from minara_site.kernel.core.vocabulary import is_named_key
-from minara_site.kernel.proposals.kinds import Proposed
+from minara_site.kernel.proposals.kinds import Columns, Proposed
 from minara_site.kernel.proposals.models import ProposedChange
 from minara_site.kernel.proposals.services import propose
 from profile_app.documents.core import CUSTOM_PROMPT, WORKSPACE_FILE, Origin
@@ -24,30 +24,29 @@ class TextProposed(Proposed):
 
     actions: ClassVar = {EMPTY: gettext_lazy("Remove a text")}
 
-    def __init__(self, kind: str) -> None:
-        self.name = kind  # type: ignore[misc]  # one facet for two kinds
-
-    def title(self, proposal: ProposedChange) -> str:
-        return proposal.key if self.name == WORKSPACE_FILE else _("Custom prompt")
-
-    def url(self, proposal: ProposedChange) -> str:
-        is_file = self.name == WORKSPACE_FILE
-        return reverse("workspace:one", args=[proposal.key]) if is_file else reverse("profile:page")
-
-    def before(self, proposal: ProposedChange) -> str | None:
-        document = find_document(owner=proposal.owner, kind=self.name, name=proposal.key)
-        return document.content if document else None
-
-    def after(self, proposal: ProposedChange) -> str:
-        return ""
-
-    def seen(self, owner: User, key: str) -> str:
+    def read(self, owner: User, key: str) -> dict[str, str] | None:
         document = find_document(owner=owner, kind=self.name, name=key)
-        return str(document.version) if document else ""
+        return {"content": document.content} if document else None
 
-    def apply(self, proposal: ProposedChange, *, principal: Principal, now: datetime) -> None:
-        about: dict[str, Any] = {"owner": principal.owner, "actor": principal.actor, "now": now}
-        save_document(kind=self.name, name=proposal.key, content="", origin=Origin.PAGE, **about)
+    def apply(self, proposal: ProposedChange, columns: Columns, *, principal: Principal, now: datetime) -> None:
+        about: dict[str, Any] = {"owner": principal.owner, "actor": principal.actor, "now": now, "is_confirmed": True}
+        text = columns.get("content", "")
+        save_document(kind=self.name, name=proposal.key, content=text, origin=Origin.PAGE, **about)
+
+
+class FileProposed(TextProposed):
+    """An agent file."""
+
+    name, label, page = WORKSPACE_FILE, "%(key)s", "workspace:one"
+
+    def url(self, key: str) -> str:
+        return reverse(self.page, args=[key])
+
+
+class PromptProposed(TextProposed):
+    """The custom prompt."""
+
+    name, label, page = CUSTOM_PROMPT, gettext_lazy("Custom prompt"), "profile:page"
 
 
 def propose_empty(*, principal: Principal, kind: str, name: str, now: datetime) -> ProposedChange | None:
@@ -55,8 +54,4 @@ def propose_empty(*, principal: Principal, kind: str, name: str, now: datetime) 
     document = find_document(owner=principal.owner, kind=kind, name=name)
     if not is_named_key(principal.actor) or document is None or not document.content:
         return None
-    about: dict[str, Any] = {"owner": principal.owner, "actor": principal.actor, "now": now}
-    return propose(kind=kind, key=name, action=EMPTY, after={}, **about)
-
-
-TEXTS = (TextProposed(WORKSPACE_FILE), TextProposed(CUSTOM_PROMPT))
+    return propose(principal=principal, kind=kind, key=name, action=EMPTY, after={}, now=now)

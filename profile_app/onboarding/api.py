@@ -8,13 +8,13 @@ from pydantic import Field, JsonValue
 
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
+from minara_site.shell.answers import was_proposed
 from minara_site.shell.pages import PageRequest
 from minara_site.web.schemas import Data, OwnerQuery, Strict, WasProposed
 from profile_app.onboarding.core import MAX_CAPITAL_CHARS, Question
 from profile_app.onboarding.proposals import propose_answers
 from profile_app.onboarding.selectors import get_onboarding_status
 from profile_app.onboarding.services import complete_onboarding
-from profile_app.portrait.api.profile import was_proposed
 from profile_app.portrait.core.tags import allowed_values
 from profile_app.portrait.services.profile import open_profile
 

@@ -12,7 +12,7 @@ from minara_site.access.policy import Act
 from minara_site.kernel.core.tokens import estimate_tokens
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard.selectors import hold_record
-from minara_site.kernel.proposals.services import proposal_record
+from minara_site.shell.answers import was_proposed
 from minara_site.shell.if_match import expected_version
 from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, paginate
@@ -164,7 +164,7 @@ def put(
     if file_name in OWN_WORDS and not payload.content.strip():
         now = timezone.now()
         if proposal := propose_empty(principal=principal, kind=WORKSPACE_FILE, name=file_name, now=now):
-            return Status(202, {"id": file_name, "proposed": proposal_record(proposal)})
+            return was_proposed(proposal)
     saved = write_file(
         owner=principal.owner,
         name=file_name,

@@ -5,9 +5,11 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from django.utils import timezone
 
 from learning_app.methodologies.block import NOTE
 from learning_app.methodologies.models import Methodology
+from memory_app.memories.services import delete_memories
 from minara_site.kernel.guard.core import RULES
 from profile_app.documents.core import CUSTOM_PROMPT, PROFILE_SUMMARY
 from tests.hostile.fences import as_read, groups, lines_of, tags, texts
@@ -16,6 +18,7 @@ from tests.kit.api import Agent, agent_of
 from tests.kit.shared import corpus
 from tests.kit.tables import table
 from tests.learning_app.rows import structure
+from tests.memory_app.memories.factories import browser
 from tests.profile_app.documents.rows import make_document
 
 pytestmark = pytest.mark.django_db
@@ -89,7 +92,7 @@ def test_what_the_user_stated(ana: Any) -> None:
         assert len([line for line in lines if line.startswith("[")]) == len(ids)
         assert len([line for line in lines if line.startswith("#")]) == 1
         assert_memory_block(data["memory_context"], [], [])
-        agent.post("/v1/memory/bulk", {"action": "delete", "ids": ids})
+        delete_memories(principal=browser(ana), owner=ana, ids=ids, now=timezone.now())
 
 
 def test_a_long_text_of_tags_alone(ana: Any) -> None:

@@ -26,11 +26,11 @@ def test_corrects_a_wrong_memory_of_the_agent(ana: Any) -> None:
     reader = Reader(ana).open("/").follow("Memories").follow("Prefers daily charts")
     assert "Inferred" in reader.text
     reader.follow("Correct this")
-    assert reader.press("Store", statement="Prefers weekly charts").status == 200
-    assert f"Yours is stored beside memory {wrong.pk}" in reader.text
+    assert reader.press("Replace it", statement="Prefers weekly charts").status == 200
+    assert f"Yours takes the place of memory {wrong.pk}" in reader.text
     assert "Prefers daily charts" in reader.text
     right = Memory.objects.get(content="Prefers weekly charts")
-    assert right.pk in load_prompt_ids(owner=ana)
+    assert load_prompt_ids(owner=ana) == {right.pk}
 
 
 def test_corrects_what_they_typed_themselves_and_takes_it_back(ana: Any) -> None:

@@ -11,15 +11,11 @@ from learning_app.preferences.services.decide import ACTIVE, ARCHIVED, DECIDED, 
 from learning_app.preferences.services.propose import PreferenceDraft, audit, build_row
 from learning_app.vocabulary import PreferenceSource
 from minara_site.access.models import User
-from minara_site.kernel.changes.core import Plan, Step
-from minara_site.kernel.changes.kinds import changes_of
-from minara_site.kernel.changes.models import ChangeSet
-from minara_site.kernel.changes.selectors import plan_rows
-from minara_site.kernel.changes.services import UNDONE, apply_plan, name_set, store_set
+from minara_site.kernel.changes.services import made_rows, name_set, record, undo_replaced, watch
 from minara_site.kernel.db import update_rows
 from minara_site.kernel.errors import Conflict
 from minara_site.kernel.guard.held_at import store_judged
-from minara_site.kernel.guard.models import Decision, Hold
+from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.jobs.topics import announce
 from minara_site.kernel.ownership import lock_owner
 from minara_site.kernel.plain_text import parse_number
@@ -69,20 +65,13 @@ def replace_corrected(released: Iterable[Preference], *, now: datetime) -> None:
 
 def replace(old: Preference, row: Preference, *, now: datetime) -> None:
     """Archive a preference and put its owner's own words in force in its place, as one act."""
-    facet = changes_of()[PREFERENCE_KIND]
-    made, before = facet.state_of(row), facet.state_of(old)
+    watched = [*watch(PREFERENCE_KIND, [row, old]), *made_rows(PREFERENCE_KIND, [row])]
     for each, state in ((old, ARCHIVED), (row, ACTIVE)):
         each.state, each.reason = state, ""
         each.decided_by, each.decided_at, each.updated_at = row.actor, now, now
         each.version += 1
     update_rows(Preference, DECIDED, [old, row])
-    owner_id, key = row.owner_id, str(row.pk)
-    steps = [
-        Step(PREFERENCE_KIND, key, row, owner_id, {}, made),
-        Step(PREFERENCE_KIND, key, row, owner_id, made, facet.state_of(row)),
-        Step(PREFERENCE_KIND, str(old.pk), old, owner_id, before, facet.state_of(old)),
-    ]
-    details = name_set(store_set(steps, act=CORRECT, actor=row.actor, at=now))
+    details = name_set(record(CORRECT, watched, actor=row.actor, at=now))
     audit(old, row, "preference_archived", details, now=now, reasoning="")
     audit(row, row, "preference_approved", details, now=now, reasoning="")
     announce(ENDED, [old.pk], now=now)
@@ -90,17 +79,5 @@ def replace(old: Preference, row: Preference, *, now: datetime) -> None:
 
 
 def restore_corrected(holds: Mapping[int, Hold], *, actor: str, now: datetime) -> None:
-    """Undo the replacements that the release of these corrections made: the release is undone."""
-    released = [hold.decided_at for hold in holds.values() if hold.decision == Decision.RELEASED and hold.decided_at]
-    sets = ChangeSet.objects.filter(
-        act=CORRECT,
-        at__in=released,
-        undone_by=None,
-        changes__kind=PREFERENCE_KIND,
-        changes__key__in=list(map(str, holds)),
-    )
-    for made in sets.distinct():
-        changes = made.changes.filter(before__isnull=False).order_by("-pk")
-        steps, stays = plan_rows(changes_of()[PREFERENCE_KIND], changes, actor=actor, now=now, lock=True)
-        if steps:
-            apply_plan(Plan(now, steps=steps, stays=stays), act=UNDONE, actor=actor, undoes=made)
+    """Put back in force what the release of these corrections replaced: the release is taken back."""
+    undo_replaced(CORRECT, PREFERENCE_KIND, holds, actor=actor, now=now)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any
 
 from memory_app.facts.core import Decider, EventKind
 from memory_app.facts.core.decision import CORRECTED
@@ -13,12 +12,9 @@ from memory_app.memories.core import CORRECTED_REASON, MEMORY_KIND, MEMORY_ORIGI
 from memory_app.memories.models import Memory
 from memory_app.memories.services import hashes, move_rows
 from minara_site.kernel.audit_log.services import record_audit
-from minara_site.kernel.changes.core import Plan
-from minara_site.kernel.changes.kinds import changes_of
 from minara_site.kernel.changes.models import ChangeSet
-from minara_site.kernel.changes.selectors import plan_rows
-from minara_site.kernel.changes.services import UNDONE, apply_plan, made_rows, name_set, record, watch
-from minara_site.kernel.guard.models import Decision, Hold
+from minara_site.kernel.changes.services import made_rows, name_set, record, undo_replaced, watch
+from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.plain_text import parse_number
 
 CORRECT = "memory_corrected"
@@ -35,7 +31,8 @@ def replace_corrected(accepted: Iterable[Memory], *, now: datetime) -> None:
         if corrects is None or not is_protected(row):
             continue
         lock_facts_of(row.owner_id)
-        if not list_corrections([row.pk]).filter(undone_by=None).exists():
+        created = {"changes__kind": MEMORY_KIND, "changes__key": str(row.pk), "changes__before__isnull": True}
+        if not ChangeSet.objects.filter(act=CORRECT, undone_by=None, **created).exists():
             replace_one(row, corrects, now=now)
 
 
@@ -73,19 +70,5 @@ def replace_one(correction: Memory, corrects: int, *, now: datetime) -> None:
 
 
 def restore_corrected(holds: Mapping[int, Hold], *, actor: str, now: datetime) -> None:
-    """Bring back what the release of these corrections replaced: the release is undone. Needs a transaction.
-
-    What changed since stays as it is.
-    """
-    released = [hold.decided_at for hold in holds.values() if hold.decision == Decision.RELEASED and hold.decided_at]
-    for made in list_corrections(holds).filter(at__in=released, undone_by=None):
-        changes = made.changes.filter(before__isnull=False).order_by("-pk")
-        steps, stays = plan_rows(changes_of()[MEMORY_KIND], changes, actor=actor, now=now, lock=True)
-        if steps:
-            apply_plan(Plan(now, steps=steps, stays=stays), act=UNDONE, actor=actor, undoes=made)
-
-
-def list_corrections(ids: Iterable[int]) -> Any:
-    """Return the acts by which these memories replaced others."""
-    created = {"changes__kind": MEMORY_KIND, "changes__key__in": list(map(str, ids)), "changes__before__isnull": True}
-    return ChangeSet.objects.filter(act=CORRECT, **created).order_by("pk")
+    """Bring back what the release of these corrections replaced: the release is taken back. Needs a transaction."""
+    undo_replaced(CORRECT, MEMORY_KIND, holds, actor=actor, now=now)

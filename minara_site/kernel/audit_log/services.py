@@ -1,4 +1,4 @@
-"""Write to the audit log; call it inside the transaction of the act that it records."""
+"""Write to the audit log, inside the transaction of the act that is recorded, and ask what people did."""
 
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -6,9 +6,11 @@ from datetime import datetime
 from typing import Any
 
 import structlog
+from django.db.models import Q
 
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.core.redact import redact_text
+from minara_site.kernel.core.vocabulary import PERSONS
 
 
 def record_audit(
@@ -52,6 +54,12 @@ def record_audits(
         )
         for tool_call, details in acts
     )
+
+
+def did_person(owner_id: int, tool_call: str, **details: Any) -> bool:
+    """Say whether a person ever did this of an owner's; `details` are lookups. One query."""
+    persons = Q(*(("actor__startswith", kind) for kind in PERSONS), _connector=Q.OR)
+    return AuditEntry.objects.filter(persons, owner=owner_id, tool_call=tool_call, **details).exists()
 
 
 def current_request_id() -> str:

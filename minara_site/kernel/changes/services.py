@@ -1,6 +1,6 @@
 """Recording what an act changed, keeping earlier words, and carrying out plans."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
@@ -135,6 +135,20 @@ def apply_set(set_id: int, *, now: datetime, claim: Claim | None = None) -> dict
         stop(set_id)
         raise
     return {"moved": done, "changed": total - changes.count()}
+
+
+def undo_replaced(act: str, kind: str, holds: Mapping[int, Any], *, actor: str, now: datetime) -> None:
+    """Undo what rows replaced by acts of the moment of their release, which is taken back; the rows themselves stay.
+
+    `holds` are the decisions of the guard by the row's id. What changed since stays as it is. Needs a transaction.
+    """
+    made_by = {"changes__kind": kind, "changes__key__in": list(map(str, holds)), "changes__before__isnull": True}
+    released = [hold.decided_at for hold in holds.values()]
+    for made in ChangeSet.objects.filter(act=act, at__in=released, undone_by=None, **made_by).order_by("pk"):
+        changes = made.changes.filter(before__isnull=False).order_by("-pk")
+        steps, stays = plan_rows(changes_of()[kind], changes, actor=actor, now=now, lock=True)
+        if steps:
+            apply_plan(Plan(now, steps=steps, stays=stays), act=UNDONE, actor=actor, undoes=made)
 
 
 def lock_running(set_id: int) -> ChangeSet | None:

@@ -26,6 +26,7 @@ class Migration(migrations.Migration):
                 ("key", models.CharField(max_length=120)),
                 ("action", models.CharField(max_length=16)),
                 ("after", models.JSONField(default=dict)),
+                ("former", models.JSONField(default=dict)),
                 ("seen", models.CharField(max_length=64)),
                 ("actor", models.CharField(max_length=80)),
                 ("reason", models.CharField(blank=True, max_length=200)),

@@ -30,8 +30,8 @@ class ProposedChangeQuerySet(OwnedQuerySet):
 class ProposedChange(models.Model):
     """A change of a row of its owner that a key asks for.
 
-    `key` is the row's name, as changes keep it. `after` are the columns that it would have, `seen` stands for what the
-    row was when it was proposed.
+    `key` is the row's name, as changes keep it. `after` are the columns that it would have, `former` those that it
+    had when it was approved, `seen` stands for what it was when it was proposed, or left by the approval.
     """
 
     owner = owner_key()
@@ -39,6 +39,7 @@ class ProposedChange(models.Model):
     key = models.CharField(max_length=120)
     action = models.CharField(max_length=16)
     after = models.JSONField(default=dict)
+    former = models.JSONField(default=dict)
     seen = models.CharField(max_length=64)
     actor = models.CharField(max_length=80)
     reason = models.CharField(max_length=200, blank=True)
@@ -71,4 +72,5 @@ class ProposedChange(models.Model):
     def mask(self) -> None:
         """Mask the secrets of this copy for another reader than its owner."""
         self.reason = mask(self.reason)
-        self.after = {name: mask(value) if isinstance(value, str) else value for name, value in self.after.items()}
+        for columns in (self.after, self.former):
+            columns.update({name: mask(value) for name, value in columns.items() if isinstance(value, str)})

@@ -13,7 +13,7 @@ from minara_site.kernel.errors import Conflict, Invalid, NotFound, Throttled
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.labels import SENTENCES
 from minara_site.kernel.ownership import lock_owner
-from minara_site.kernel.proposals.kinds import proposed_kinds
+from minara_site.kernel.proposals.kinds import Proposed, proposed_kinds
 from minara_site.kernel.proposals.models import ProposalState, ProposedChange
 
 MAX_OPEN = 50
@@ -23,20 +23,20 @@ RETRY_AFTER = 3_600
 
 def propose(
     *,
-    owner: Any,
+    principal: Any,
     kind: str,
     key: str,
     action: str,
     after: Mapping[str, Any],
-    actor: str,
     now: datetime,
     reason: str = "",
 ) -> ProposedChange:
-    """Store what a key asks for; an open one of the same key and row gives way to it. Nothing else changes.
+    """Store what a key asks of its owner; an open one of the same key and row gives way to it. Nothing else changes.
 
     Raises Invalid for a text that the guard refuses, NotFound where the row is gone, and Throttled past MAX_OPEN.
     """
     check_texts({**after, "reason": reason})
+    owner, actor = principal.owner, principal.actor
     with transaction.atomic():
         lock_owner(owner.pk)
         mine = ProposedChange.objects.open().filter(owner=owner)
@@ -73,41 +73,69 @@ def propose(
 def check_texts(columns: Mapping[str, Any]) -> None:
     """Raise Invalid where the guard refuses a text that a key asks for: it is read before it is decided on."""
     for value in columns.values():
-        if isinstance(value, str) and (findings := guard.judge(value).findings):
+        if findings := guard.judge(str(value)).findings:
             problem = _("%(why)s Say it in other words. Nothing was changed.")
             raise Invalid(problem % {"why": SENTENCES[findings[0].reason]}, code="held")
 
 
-def decide(*, proposal_id: int, principal: Any, is_approved: bool, now: datetime) -> tuple[ProposedChange, str | None]:
-    """Approve or reject one's own proposal; approved, the room does it as its owner's act. Return where to undo that.
+def decide(*, proposal_id: int, principal: Any, is_approved: bool, now: datetime) -> ProposedChange:
+    """Approve or reject one's own proposal; approved, the room does it as its owner's act.
 
     Raises NotFound for another owner's, Conflict for one that is decided or whose row changed since, and what the
     room's service raises.
     """
     with transaction.atomic():
-        lock_owner(principal.owner.pk)
-        own = ProposedChange.objects.for_owner(principal.owner).select_for_update(of=("self",))
-        proposal: ProposedChange | None = own.filter(pk=proposal_id).first()
-        if proposal is None:
-            raise NotFound(_("There is no such proposal."))
+        proposal = lock_own(proposal_id, principal)
         if proposal.state != ProposalState.OPEN:
             raise Conflict(_("This proposal is decided already. Nothing was changed."), code="decided")
-        kind, undo = proposed_kinds()[proposal.kind], None
         if is_approved:
-            if kind.seen(principal.owner, proposal.key) != proposal.seen:
-                raise Conflict(_("What it is about changed since. Reject it, and look at it again."), code="changed")
-            undo = kind.apply(proposal, principal=principal, now=now)
-        proposal.state = ProposalState.APPROVED if is_approved else ProposalState.REJECTED
-        proposal.decided_at, proposal.decided_by = now, principal.actor
-        proposal.save()
-        record_audit(
-            now=now,
-            actor=principal.actor,
-            tool_call="proposal_approved" if is_approved else "proposal_rejected",
-            owner_id=proposal.owner_id,
-            details={"id": proposal.pk, "kind": proposal.kind, "key": proposal.key},
-        )
-    return proposal, undo
+            kind = check_same(proposal)
+            proposal.former = kind.read(principal.owner, proposal.key) or {}
+            kind.apply(proposal, proposal.after, principal=principal, now=now)
+            proposal.seen = kind.seen(principal.owner, proposal.key)
+        state = ProposalState.APPROVED if is_approved else ProposalState.REJECTED
+        store_state(proposal, state, f"proposal_{state}", actor=principal.actor, now=now)
+    return proposal
+
+
+def undo_decision(*, proposal_id: int, principal: Any, now: datetime) -> None:
+    """Let one's own proposal wait again; what its approval did is undone. Raises NotFound, and Conflict as `decide`."""
+    with transaction.atomic():
+        proposal = lock_own(proposal_id, principal)
+        about = {"kind": proposal.kind, "key": proposal.key, "actor": proposal.actor}
+        if ProposedChange.objects.open().filter(owner=proposal.owner_id, **about).exists():
+            raise Conflict(_("A later proposal about it waits already."), code="decided")
+        if proposal.state == ProposalState.APPROVED:
+            kind = check_same(proposal)
+            kind.undo(proposal, principal=principal, now=now)
+            proposal.seen = kind.seen(principal.owner, proposal.key)
+        store_state(proposal, ProposalState.OPEN, "proposal_reopened", actor=principal.actor, now=now)
+
+
+def lock_own(proposal_id: int, principal: Any) -> ProposedChange:
+    """Return a proposal to its owner, locked until the transaction ends. Raises NotFound."""
+    lock_owner(principal.owner.pk)
+    own = ProposedChange.objects.for_owner(principal.owner).select_for_update(of=("self",))
+    proposal: ProposedChange | None = own.filter(pk=proposal_id).first()
+    if proposal is None:
+        raise NotFound(_("There is no such proposal."))
+    return proposal
+
+
+def check_same(proposal: ProposedChange) -> Proposed:
+    """Return the kind of a proposal. Raises Conflict where what it is about changed since."""
+    kind = proposed_kinds()[proposal.kind]
+    if kind.seen(proposal.owner, proposal.key) != proposal.seen:
+        raise Conflict(_("What it is about changed since. Reject it, and look at it again."), code="changed")
+    return kind
+
+
+def store_state(proposal: ProposedChange, state: ProposalState, act: str, *, actor: str, now: datetime) -> None:
+    """Store what became of a proposal, and record that."""
+    proposal.state, proposal.decided_at, proposal.decided_by = state, now, actor
+    proposal.save()
+    details = {"id": proposal.pk, "kind": proposal.kind, "key": proposal.key}
+    record_audit(now=now, actor=actor, tool_call=act, owner_id=proposal.owner_id, details=details)
 
 
 def find_last(*, owner: Any, kind: str, key: str, actor: str) -> ProposedChange | None:

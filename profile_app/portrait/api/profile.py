@@ -10,8 +10,7 @@ from pydantic import Field, StrictBool
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.guard.selectors import hold_record
-from minara_site.kernel.proposals.models import ProposedChange
-from minara_site.kernel.proposals.services import proposal_record
+from minara_site.shell.answers import was_proposed
 from minara_site.shell.pages import PageRequest
 from minara_site.web.schemas import Data, HeldOut, OwnerQuery, Strict, WasProposed
 from profile_app.documents.core import CUSTOM_PROMPT, Origin
@@ -243,11 +242,6 @@ def refresh(request: PageRequest) -> Status[dict[str, Any]]:
         now=timezone.now(),
     )
     return Status(202, {"data": {"run_id": run.pk}})
-
-
-def was_proposed(proposal: ProposedChange) -> Status[dict[str, Any]]:
-    """Answer that a change waits for its owner."""
-    return Status(202, {"id": proposal.key, "proposed": proposal_record(proposal)})
 
 
 def write_prompt(request: PageRequest, content: str) -> SavedDocument:

@@ -8,9 +8,10 @@ from pydantic import Field
 
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
+from minara_site.shell.answers import was_proposed
 from minara_site.shell.pages import PageRequest
 from minara_site.web.schemas import Data, Strict, WasProposed
-from profile_app.portrait.api.profile import TagOut, was_proposed
+from profile_app.portrait.api.profile import TagOut
 from profile_app.portrait.core.tags import TagSource
 from profile_app.portrait.proposals import propose_tag
 from profile_app.portrait.selectors.tags import get_tag, tag_record

@@ -6,16 +6,20 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
+from learning_app.preferences.selectors import list_active
+from memory_app.memories.core import HARD_CONSTRAINT
 from memory_app.memories.models import Memory
 from memory_app.memories.services import purge_expired
+from memory_app.memories.services.bridge import bridge_preference
 from minara_site.access.models import ApiKey
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.core.vocabulary import Category, Source
 from minara_site.kernel.errors import Conflict, NotFound
 from minara_site.kernel.proposals.models import ProposedChange
-from minara_site.kernel.proposals.services import MAX_OPEN, decide
+from minara_site.kernel.proposals.services import MAX_OPEN, decide, undo_decision
 from tests.kit.api import Agent, agent_of, assert_problem
 from tests.kit.clock import NOON
+from tests.learning_app.rows import make_preference
 from tests.memory_app.memories.factories import browser, make_memory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
@@ -34,9 +38,20 @@ def states(*rows: Memory) -> list[str]:
     return [str(row.state) for row in rows]
 
 
-def approve(owner: Any, *, is_approved: bool = True) -> str | None:
+def approve(owner: Any, *, is_approved: bool = True) -> None:
     proposal = ProposedChange.objects.open().latest("pk")
-    return decide(proposal_id=proposal.pk, principal=browser(owner), is_approved=is_approved, now=LATER)[1]
+    decide(proposal_id=proposal.pk, principal=browser(owner), is_approved=is_approved, now=LATER)
+
+
+def statements(owner: Any) -> list[str]:
+    return [row.statement for row in list_active(owner_id=owner.pk, limit=9)]
+
+
+def take_back(owner: Any) -> None:
+    proposal = ProposedChange.objects.latest("pk")
+    undo_decision(proposal_id=proposal.pk, principal=browser(owner), now=LATER)
+    proposal.refresh_from_db()
+    assert proposal.state == "open", "it waits again"
 
 
 def test_a_change_of_what_a_person_typed_is_proposed_and_nothing_else_happens(agent: Agent, ana: Any) -> None:
@@ -54,29 +69,50 @@ def test_a_change_of_what_a_person_typed_is_proposed_and_nothing_else_happens(ag
     assert acts == {"api_key_created", "change_proposed", "proposal_rejected"}
 
 
-def test_approved_it_is_the_persons_act_and_undone_like_one(agent: Agent, ana: Any, page: Any) -> None:
+def test_approved_it_is_the_persons_act_and_undone_it_waits_again(agent: Agent, ana: Any) -> None:
     row = make_memory(ana, "I hold for years")
     assert agent.patch(f"/v1/memory/{row.pk}", {"statement": "I trade weekly"}).status_code == 202
     assert Memory.objects.get().content == "I hold for years"
-    undo = approve(ana)
-    row.refresh_from_db()
-    assert (row.content, row.actor, row.version) == ("I trade weekly", f"user:{ana.pk}", 2)
-    page.post(undo)
-    row.refresh_from_db()
-    assert (row.content, row.actor) == ("I hold for years", f"user:{ana.pk}")
+    for _time in range(2):
+        approve(ana)
+        row.refresh_from_db()
+        assert (row.content, row.actor) == ("I trade weekly", f"user:{ana.pk}")
+        take_back(ana)
+        row.refresh_from_db()
+        assert (row.content, row.actor) == ("I hold for years", f"user:{ana.pk}")
     assert agent.delete(f"/v1/memory/{row.pk}").status_code == 202
-    page.post(approve(ana))
+    approve(ana)
+    assert states(row) == ["deleted"]
+    take_back(ana)
     assert states(row) == ["live"]
 
 
+def test_an_approval_is_not_undone_over_what_came_after_it(agent: Agent, ana: Any) -> None:
+    row = make_memory(ana, "I hold for years")
+    agent.patch(f"/v1/memory/{row.pk}", {"statement": "I trade weekly"})
+    approve(ana)
+    Memory.objects.update(content="I trade daily", version=3)
+    with pytest.raises(Conflict) as changed:
+        take_back(ana)
+    assert changed.value.problem_code == "changed"
+    assert Memory.objects.get().content == "I trade daily"
+    agent.delete(f"/v1/memory/{row.pk}")
+    approve(ana, is_approved=False)
+    agent.delete(f"/v1/memory/{row.pk}")
+    first = ProposedChange.objects.filter(state="rejected").get()
+    with pytest.raises(Conflict) as later:
+        undo_decision(proposal_id=first.pk, principal=browser(ana), now=LATER)
+    assert later.value.problem_code == "decided"
+
+
 def test_of_what_an_import_or_a_job_wrote_the_words_are_its_owners_once_approved(
-    agent: Agent, ana: Any, page: Any
+    agent: Agent, ana: Any
 ) -> None:
     row = make_memory(
         ana, "holds ETH", category=Category.FACT, actor="job:x", source=Source.INFERRED, fact_state="pending"
     )
     assert agent.tool("memory_correct", {"id": row.pk, "content": "holds BTC"}).json()["data"]["proposed"]
-    undo = approve(ana)
+    approve(ana)
     new = Memory.objects.exclude(pk=row.pk).get()
     assert (states(row), new.content, new.source, new.actor) == (
         ["retired"],
@@ -84,8 +120,35 @@ def test_of_what_an_import_or_a_job_wrote_the_words_are_its_owners_once_approved
         "user_manual",
         f"user:{ana.pk}",
     )
-    page.post(undo)
+    take_back(ana)
     assert states(row, new) == ["live", "deleted"]
+
+
+def test_of_a_preference_that_a_key_brought_in_the_words_replace_it(agent: Agent, ana: Any) -> None:
+    preference = make_preference(ana, "Prefers short holding periods", state="active")
+    bridge_preference(preference.pk, now=NOON)
+    row = Memory.objects.get()
+    agent.patch(f"/v1/memory/{row.pk}", {"statement": "Prefers long holding periods"})
+    approve(ana)
+    assert statements(ana) == ["Prefers long holding periods"]
+    take_back(ana)
+    assert statements(ana) == ["Prefers short holding periods"]
+
+
+def test_nothing_of_a_limit_is_proposed_but_other_words_of_one_that_is_a_memory(agent: Agent, ana: Any) -> None:
+    limit = make_memory(ana, "Never above 2x", fact_type=HARD_CONSTRAINT)
+    assert_problem(agent.delete(f"/v1/memory/{limit.pk}"), 403, "hard_constraint")
+    assert_problem(agent.patch(f"/v1/memory/{limit.pk}", {"fact_type": "risk"}), 403, "hard_constraint")
+    plain = make_memory(ana, "Not before noon")
+    labelled = agent.patch(f"/v1/memory/{plain.pk}", {"fact_type": HARD_CONSTRAINT})
+    assert_problem(labelled, 403, "hard_constraint")
+    preference = make_preference(ana, "Never short", kind="hard_constraint", state="active")
+    bridge_preference(preference.pk, now=NOON)
+    bridged = Memory.objects.get(content="Never short")
+    assert_problem(agent.patch(f"/v1/memory/{bridged.pk}", {"statement": "Short"}), 403, "hard_constraint")
+    assert_problem(agent.delete(f"/v1/memory/{bridged.pk}"), 403, "hard_constraint")
+    assert not ProposedChange.objects.exists()
+    assert agent.patch(f"/v1/memory/{limit.pk}", {"statement": "Never above 3x"}).status_code == 202
 
 
 def test_one_waits_of_a_key_and_row_and_at_most_fifty_of_an_owner(agent: Agent, ana: Any) -> None:
@@ -108,7 +171,7 @@ def test_a_row_that_changed_since_is_looked_at_again(agent: Agent, ana: Any, ben
     proposal = ProposedChange.objects.get()
     with pytest.raises(NotFound):
         decide(proposal_id=proposal.pk, principal=browser(ben), is_approved=True, now=LATER)
-    Memory.objects.update(version=2)
+    Memory.objects.update(content="I hold for decades")
     with pytest.raises(Conflict) as changed:
         approve(ana)
     assert changed.value.problem_code == "changed"

@@ -8,7 +8,7 @@ import pytest
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.proposals.kinds import proposed_kinds
 from minara_site.kernel.proposals.models import ProposedChange
-from minara_site.kernel.proposals.services import decide
+from minara_site.kernel.proposals.services import decide, undo_decision
 from profile_app.documents.core import Origin
 from profile_app.onboarding.services import complete_onboarding
 from profile_app.portrait.core.tags import TagSource
@@ -95,12 +95,14 @@ def test_what_a_person_set_waits_for_them_and_changes_nothing_until_they_approve
             proposal = ProposedChange.objects.get()
             facet = proposed_kinds()[proposal.kind]
             assert proposal.action in facet.actions
-            assert facet.before(proposal) != facet.after(proposal)
-            assert facet.title(proposal)
-            assert facet.url(proposal).startswith("/")
+            assert facet.text_of(facet.read(ana, proposal.key) or {}) != facet.text_of(proposal.after)
+            assert facet.title(proposal.key)
+            assert facet.url(proposal.key).startswith("/")
             decide(proposal_id=proposal.pk, principal=browser(ana), is_approved=True, now=LATER)
             assert read(ana) == after
             assert AuditEntry.objects.order_by("pk").last().actor == f"user:{ana.pk}"  # type: ignore[union-attr]
+            undo_decision(proposal_id=proposal.pk, principal=browser(ana), now=LATER)
+            assert read(ana) == before
     faults.show()
 
 
