@@ -566,20 +566,20 @@ class Config(BaseSettings):
     @classmethod
     def read_networks(cls, value: object) -> object:
         """Read a comma separated list; a network may be written with host bits."""
-        parts = value.replace(",", " ").split() if isinstance(value, str) else value
+        parts = split_list(value)
         return [ip_network(part, strict=False) for part in parts] if isinstance(parts, Iterable) else value
 
     @field_validator("minara_skill_modules", "market_symbols", mode="before")
     @classmethod
     def split_names(cls, value: object) -> object:
         """Read a comma separated list."""
-        return value.replace(",", " ").split() if isinstance(value, str) else value
+        return split_list(value)
 
     @field_validator("minara_allowed_hosts", mode="before")
     @classmethod
     def split_hosts(cls, value: object) -> object:
         """Read a comma separated list."""
-        return value.lower().replace(",", " ").split() if isinstance(value, str) else value
+        return split_list(value.lower() if isinstance(value, str) else value)
 
     @field_validator("minara_allowed_hosts")
     @classmethod
@@ -659,6 +659,11 @@ class Config(BaseSettings):
         match = PUBLIC_URL.fullmatch(self.minara_public_url)
         assert match
         return match[1]
+
+
+def split_list(value: object) -> object:
+    """Return the parts of a comma separated list, and what is no text as it is."""
+    return value.replace(",", " ").split() if isinstance(value, str) else value
 
 
 def is_address(url: str, schemes: set[str]) -> bool:

@@ -291,10 +291,11 @@ def find_unrestorable(memories: Iterable[Memory]) -> set[int]:
 def find_not_of_keys(memories: Iterable[Memory]) -> set[int]:
     """Return the ids of rows that a key may not change: a person typed, confirmed, corrected or released them.
 
-    Or no key wrote them. Two queries at most.
+    Or no key wrote them, or another took their place. Two queries at most.
     """
     memories = list(memories)
-    by_keys = [row.pk for row in memories if row.writer_kind is WriterKind.AGENT and row.preference_id is None]
+    unreplaced = [row for row in memories if row.retired_at is None and row.preference_id is None]
+    by_keys = [row.pk for row in unreplaced if row.writer_kind is WriterKind.AGENT]
     persons = Q(actor__startswith="user:") | Q(actor__startswith="command:")
     typed = MemoryRevision.objects.filter(persons, memory__in=by_keys)
     released = Hold.objects.decided(Decision.RELEASED).filter(kind=MEMORY_KIND, object_id__in=by_keys)

@@ -157,6 +157,12 @@ OWNERS = frozenset({Role.USER, Role.OPERATOR})  # support staff own no memories 
 OPERATORS = frozenset({Role.OPERATOR})
 STAFF = frozenset({Role.SUPPORT, Role.OPERATOR})
 
+
+def owner_or_operator(scope: Scope | None = None) -> Rule:
+    """Return the rule of what owners do to their own rows and operators to anybody's; `scope` is what a key needs."""
+    return Rule(OWNERS, scope, others=OPERATORS)
+
+
 POLICY: dict[Act, Rule] = {
     Act.SIGN_IN: Rule(ANYBODY),
     Act.CLAIM_SETUP: Rule(ANYBODY),
@@ -164,20 +170,20 @@ POLICY: dict[Act, Rule] = {
     Act.API_DOCS: Rule(ANYBODY),
     Act.SIGN_OUT: Rule(SIGNED_IN),
     Act.HOME: Rule(SIGNED_IN),
-    Act.UNDO: Rule(OWNERS, others=OPERATORS),  # and besides what `undone_by` of the act names
+    Act.UNDO: owner_or_operator(),  # and besides what `undone_by` of the act names
     Act.OWN_SETTINGS: Rule(SIGNED_IN),
     Act.KEYS: Rule(OWNERS),
     Act.KEY_CREATE: Rule(OWNERS, fresh=True),
-    Act.MEMORY_READ: Rule(OWNERS, Scope.MEMORY_READ, others=OPERATORS),
+    Act.MEMORY_READ: owner_or_operator(Scope.MEMORY_READ),
     Act.MEMORY_WRITE: Rule(OWNERS, Scope.MEMORY_WRITE),
-    Act.MEMORY_REMOVE: Rule(OWNERS, Scope.MEMORY_WRITE, others=OPERATORS),
-    Act.USER_PROFILE_READ: Rule(OWNERS, Scope.MEMORY_READ, others=OPERATORS),
+    Act.MEMORY_REMOVE: owner_or_operator(Scope.MEMORY_WRITE),
+    Act.USER_PROFILE_READ: owner_or_operator(Scope.MEMORY_READ),
     Act.USER_PROFILE_WRITE: Rule(OWNERS, Scope.MEMORY_WRITE),
-    Act.SEARCH: Rule(OWNERS, Scope.MEMORY_READ, others=OPERATORS),
-    Act.PROMPT_READ: Rule(OWNERS, Scope.MEMORY_READ, others=OPERATORS),
-    Act.PROFILE_READ: Rule(OWNERS, Scope.PROFILE_READ, others=OPERATORS),
+    Act.SEARCH: owner_or_operator(Scope.MEMORY_READ),
+    Act.PROMPT_READ: owner_or_operator(Scope.MEMORY_READ),
+    Act.PROFILE_READ: owner_or_operator(Scope.PROFILE_READ),
     Act.PROFILE_WRITE: Rule(OWNERS, Scope.PROFILE_WRITE),
-    Act.WORKSPACE_READ: Rule(OWNERS, Scope.PROFILE_READ, others=OPERATORS),
+    Act.WORKSPACE_READ: owner_or_operator(Scope.PROFILE_READ),
     Act.WORKSPACE_WRITE: Rule(OWNERS, Scope.PROFILE_WRITE),
     Act.IDENTITY_WRITE: Rule(OWNERS, fresh=True),  # SOUL.md and AGENTS.md on their pages; what a key writes waits
     Act.DOCUMENT_RELEASE: Rule(OWNERS, fresh=True),  # a text that steers the agent: by its owner alone
@@ -187,8 +193,8 @@ POLICY: dict[Act, Rule] = {
     Act.SECURITY: Rule(SIGNED_IN),
     Act.SECURITY_CHANGE: Rule(SIGNED_IN, fresh=True),
     Act.ACCEPT_INVITATION: Rule(ANYBODY),
-    Act.HOLDS_READ: Rule(OWNERS, Scope.MEMORY_READ, others=OPERATORS),
-    Act.HOLD_DISCARD: Rule(OWNERS, others=OPERATORS),
+    Act.HOLDS_READ: owner_or_operator(Scope.MEMORY_READ),
+    Act.HOLD_DISCARD: owner_or_operator(),
     Act.REVIEW: Rule(OPERATORS, others=OPERATORS),
     Act.REVIEW_OWN: Rule(OWNERS),
     Act.INBOX_READ: Rule(OPERATORS),
@@ -207,46 +213,46 @@ POLICY: dict[Act, Rule] = {
     Act.USERS_READ: Rule(OPERATORS),
     Act.USERS_CHANGE: Rule(OPERATORS, fresh=True),
     Act.TABLES: Rule(OPERATORS),
-    Act.FACTS_READ: Rule(OWNERS, Scope.MEMORY_READ, others=OPERATORS),
-    Act.FACTS_CHANGE: Rule(OWNERS, others=OPERATORS),  # a person decides, in the browser
-    Act.GRAPH_READ: Rule(OWNERS, Scope.MEMORY_READ, others=OPERATORS),
-    Act.COMPILED_READ: Rule(OWNERS, Scope.MEMORY_READ, others=OPERATORS),
+    Act.FACTS_READ: owner_or_operator(Scope.MEMORY_READ),
+    Act.FACTS_CHANGE: owner_or_operator(),  # a person decides, in the browser
+    Act.GRAPH_READ: owner_or_operator(Scope.MEMORY_READ),
+    Act.COMPILED_READ: owner_or_operator(Scope.MEMORY_READ),
     Act.EMBEDDINGS: Rule(OPERATORS),
     Act.DOCTOR: Rule(OPERATORS),
     Act.DOCTOR_FIX: Rule(OPERATORS, fresh=True),
-    Act.EXPORT: Rule(OWNERS, others=OPERATORS),
+    Act.EXPORT: owner_or_operator(),
     Act.EXPORT_CONSTRAINTS: Rule(OWNERS, others=OPERATORS, fresh=True),
-    Act.IMPORT_PREVIEW: Rule(OWNERS, others=OPERATORS),
+    Act.IMPORT_PREVIEW: owner_or_operator(),
     Act.IMPORT_APPLY: Rule(OWNERS, others=OPERATORS, fresh=True),
     Act.IMPORT_ROLL_BACK: Rule(OWNERS),  # what others brought in for them; operators roll back by WRITES_ROLL_BACK
-    Act.ROLES_READ: Rule(OWNERS, Scope.LEARNING_READ, others=OPERATORS),
-    Act.ROLES_REFLECT: Rule(OWNERS, Scope.LEARNING_WRITE, others=OPERATORS),  # of a user: their own entries
+    Act.ROLES_READ: owner_or_operator(Scope.LEARNING_READ),
+    Act.ROLES_REFLECT: owner_or_operator(Scope.LEARNING_WRITE),  # of a user: their own entries
     Act.ROLES_REFLECT_ALL: Rule(OPERATORS, others=OPERATORS),
-    Act.ROLE_MEMORY_READ: Rule(OWNERS, Scope.LEARNING_READ, others=OPERATORS),
+    Act.ROLE_MEMORY_READ: owner_or_operator(Scope.LEARNING_READ),
     Act.ROLE_MEMORY_WRITE: Rule(OWNERS, Scope.LEARNING_WRITE),
-    Act.ROLE_OUTCOME: Rule(OWNERS, Scope.LEARNING_WRITE, others=OPERATORS),
+    Act.ROLE_OUTCOME: owner_or_operator(Scope.LEARNING_WRITE),
     Act.METHODOLOGIES_READ: Rule(OWNERS, Scope.LEARNING_READ),  # the instance's: there are no other owners
     Act.METHODOLOGY_WRITE: Rule(OWNERS, Scope.LEARNING_WRITE),
     Act.METHODOLOGY_DECIDE: Rule(OPERATORS, Scope.OPERATOR),  # outcomes, quarantine, release
-    Act.SUGGESTIONS_READ: Rule(OWNERS, Scope.LEARNING_READ, others=OPERATORS),
-    Act.LEARNINGS_READ: Rule(OWNERS, Scope.LEARNING_READ, others=OPERATORS),
+    Act.SUGGESTIONS_READ: owner_or_operator(Scope.LEARNING_READ),
+    Act.LEARNINGS_READ: owner_or_operator(Scope.LEARNING_READ),
     Act.LEARNING_WRITE: Rule(OWNERS, Scope.LEARNING_WRITE),
-    Act.LEARNING_REMOVE: Rule(OWNERS, Scope.LEARNING_WRITE, others=OPERATORS),
-    Act.PREFERENCES_READ: Rule(OWNERS, Scope.LEARNING_READ, others=OPERATORS),
+    Act.LEARNING_REMOVE: owner_or_operator(Scope.LEARNING_WRITE),
+    Act.PREFERENCES_READ: owner_or_operator(Scope.LEARNING_READ),
     Act.PREFERENCE_PROPOSE: Rule(OWNERS, Scope.LEARNING_WRITE),
-    Act.PREFERENCE_DECIDE: Rule(OWNERS, Scope.LEARNING_WRITE, others=OPERATORS),  # of soft ones; and to reject any
+    Act.PREFERENCE_DECIDE: owner_or_operator(Scope.LEARNING_WRITE),  # of soft ones; and to reject any
     Act.PREFERENCE_ACTIVATE: Rule(OWNERS, fresh=True),  # hard constraints: by their owner alone, never with a key
     Act.CASES_READ: Rule(SIGNED_IN, others=STAFF),  # on pages, where support sees amounts masked
-    Act.CASES_QUERY: Rule(OWNERS, Scope.LEARNING_READ, others=OPERATORS),  # over HTTP, as agents read them
+    Act.CASES_QUERY: owner_or_operator(Scope.LEARNING_READ),  # over HTTP, as agents read them
     Act.CASE_WRITE: Rule(OWNERS, Scope.LEARNING_WRITE),
     Act.CASE_REVEAL: Rule(frozenset({Role.SUPPORT}), others=STAFF),
     Act.AUDIT_READ: Rule(OPERATORS, Scope.OPERATOR),
     Act.AUDIT_RUN: Rule(OPERATORS, Scope.OPERATOR),
     Act.FINDING_ACKNOWLEDGE: Rule(OPERATORS),
     Act.INSTITUTION_READ: Rule(SIGNED_IN, others=STAFF),  # on pages
-    Act.INSTITUTION_QUERY: Rule(OWNERS, Scope.LEARNING_READ, others=OPERATORS),  # over HTTP
+    Act.INSTITUTION_QUERY: owner_or_operator(Scope.LEARNING_READ),  # over HTTP
     Act.INSTITUTION_RUN: Rule(OWNERS, Scope.LEARNING_WRITE),
-    Act.INSTITUTION_CANCEL: Rule(OWNERS, others=OPERATORS),
+    Act.INSTITUTION_CANCEL: owner_or_operator(),
     Act.PRICES_WRITE: Rule(OWNERS, Scope.TRADING_WRITE),
     Act.BUDGET_READ: Rule(OPERATORS, Scope.OPERATOR),
     Act.BUDGET_CHANGE: Rule(OPERATORS, fresh=True),

@@ -13,8 +13,7 @@ from django.utils.translation import gettext as _
 from minara_site.access.keys.core import hash_key
 from minara_site.access.models import SetupLink, User
 from minara_site.access.policy import Role
-from minara_site.access.users import check_password, check_username, grant_role, operators_who_sign_in
-from minara_site.kernel.audit_log.services import record_audit
+from minara_site.access.users import check_password, check_username, grant_role, operators_who_sign_in, record_act
 from minara_site.kernel.errors import Gone, NotFound
 from minara_site.kernel.plain_text import clean_text
 
@@ -70,12 +69,5 @@ def claim_setup(
         user.save(update_fields=["username", "display_name", "password", "is_active"])
         grant_role(user, Role.OPERATOR)
         SetupLink.objects.filter(pk=link.pk).update(used_at=now)
-        details = {"username": user.username}
-        record_audit(
-            now=now,
-            actor=f"user:{user.pk}",
-            tool_call="setup_claimed",
-            owner_id=user.pk,
-            details=details,
-        )
+        record_act("setup_claimed", user, now=now, actor=f"user:{user.pk}")
     return user

@@ -20,7 +20,7 @@ from minara_site.access.models import DEFAULT_USERNAME, OPERATORS_GROUP, SUPPORT
 from minara_site.access.policy import Role
 from minara_site.access.security.sessions import delete_sessions
 from minara_site.kernel.audit_log.services import record_audit
-from minara_site.kernel.errors import Conflict, FieldError, Invalid, NotFound
+from minara_site.kernel.errors import Conflict, FieldError, Invalid, NotFound, invalid_field
 from minara_site.kernel.ownership import ALL_OWNERS
 from minara_site.kernel.plain_text import clean_text
 
@@ -43,7 +43,7 @@ def check_username(text: str, *, taken_by: User | None = None) -> str:
         message = _("Another person has this name already. Choose another.")
     else:
         return name
-    raise Invalid(message, errors=(FieldError("username", message),))
+    raise invalid_field("username", message)
 
 
 def check_password(password: str, user: User) -> None:

@@ -16,7 +16,7 @@ from minara_site.access.principal import Principal
 from minara_site.access.tools import MAX_REASONING_CHARS, Tool
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.db import explain_unavailable, is_unavailable
-from minara_site.kernel.errors import SAID_BEFORE, FieldError, Invalid, MinaraError, NotFound
+from minara_site.kernel.errors import SAID_BEFORE, FieldError, Invalid, MinaraError, NotFound, invalid_field
 from minara_site.kernel.registry import load
 from minara_site.shell.errors import request_id
 
@@ -57,7 +57,7 @@ def call_tool(
     reasoning = given.pop("reasoning", None)  # why it is called, where the agent says so
     if reasoning is not None and not (isinstance(reasoning, str) and len(reasoning) <= MAX_REASONING_CHARS):
         problem = _("Give the reasoning as text of at most %(most)d characters.") % {"most": MAX_REASONING_CHARS}
-        raise Invalid(problem, errors=(FieldError("reasoning", problem),))
+        raise invalid_field("reasoning", problem)
     parsed = parse_arguments(tool, given)
     if reasoning and tool.is_read_only:  # a write keeps it in the audit row of what it wrote
         record_audit(

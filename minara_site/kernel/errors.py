@@ -1,5 +1,6 @@
 """What can go wrong, by kind. Doors map a kind to its answer once: `minara_site.shell.errors` and `minara_site.api`."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, ClassVar
@@ -88,6 +89,17 @@ class Invalid(MinaraError):
 
     status = HTTPStatus.UNPROCESSABLE_ENTITY
     code = "invalid"
+
+
+def invalid_field(field: str, message: str) -> Invalid:
+    """Return the refusal of one field: its name, and what to do."""
+    return Invalid(message, errors=(FieldError(field, message),))
+
+
+def refuse_problems(problems: Mapping[str, str]) -> None:
+    """Raise Invalid with one error for each field that has a problem; what it says is the first of them."""
+    if errors := tuple(FieldError(name, problem) for name, problem in problems.items() if problem):
+        raise Invalid(errors[0].message, errors=errors)
 
 
 class Throttled(MinaraError):

@@ -4,7 +4,7 @@ import re
 
 from django.utils.translation import gettext as _
 
-from minara_site.kernel.errors import FieldError, Invalid
+from minara_site.kernel.errors import invalid_field
 
 NUMBER = re.compile(r"[0-9]{1,18}")
 
@@ -20,6 +20,24 @@ def storable_problem(text: str) -> str | None:
     return None
 
 
+def check_text(
+    text: str,
+    *,
+    field: str,
+    max_chars: int,
+    min_chars: int = 0,
+) -> str:
+    """Return the text exactly as it is. Raises Invalid when it is too short, too long or cannot be stored."""
+    problem = storable_problem(text)
+    if problem is None and len(text) < min_chars:
+        problem = _("Write at least one character.")
+    if problem is None and len(text) > max_chars:
+        problem = _("Shorten it to %(max)d characters; it has %(now)d.") % {"max": max_chars, "now": len(text)}
+    if problem is not None:
+        raise invalid_field(field, problem)
+    return text
+
+
 def clean_text(
     text: str,
     *,
@@ -28,15 +46,7 @@ def clean_text(
     min_chars: int = 1,
 ) -> str:
     """Return the text trimmed. Raises Invalid when it is too short, too long or cannot be stored."""
-    trimmed = text.strip()
-    problem = storable_problem(trimmed)
-    if problem is None and len(trimmed) < min_chars:
-        problem = _("Write at least one character.")
-    if problem is None and len(trimmed) > max_chars:
-        problem = _("Shorten it to %(max)d characters; it has %(now)d.") % {"max": max_chars, "now": len(trimmed)}
-    if problem is not None:
-        raise Invalid(problem, errors=(FieldError(field, problem),))
-    return trimmed
+    return check_text(text.strip(), field=field, max_chars=max_chars, min_chars=min_chars)
 
 
 def parse_number(text: str, *, after: str = "") -> int | None:

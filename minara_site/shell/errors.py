@@ -199,17 +199,12 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 def unavailable(request: HttpRequest, error: BaseException) -> HttpResponse:
     """Answer 503 for what the database refused."""
-    status, detail = HTTPStatus.SERVICE_UNAVAILABLE, explain_unavailable(error)
-    wait = DATABASE_RETRY_SECONDS
-    return problem_response(
+    return plain_problem(
         request,
-        Problem(
-            status,
-            "unavailable",
-            title_of(status),
-            detail,
-            retry_after_seconds=wait,
-        ),
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        "unavailable",
+        explain_unavailable(error),
+        retry_after_seconds=DATABASE_RETRY_SECONDS,
     )
 
 
@@ -240,16 +235,12 @@ def missing_body(request: HttpRequest, status: HTTPStatus) -> HttpResponse:
             _("It did not arrive whole in time. Send it again."),
         )
     detail = _("There is no room for it on the disk now. Send it again later.")
-    wait = DATABASE_RETRY_SECONDS
-    return problem_response(
+    return plain_problem(
         request,
-        Problem(
-            status,
-            "unavailable",
-            title_of(status),
-            detail,
-            retry_after_seconds=wait,
-        ),
+        status,
+        "unavailable",
+        detail,
+        retry_after_seconds=DATABASE_RETRY_SECONDS,
     )
 
 
@@ -258,6 +249,9 @@ def plain_problem(
     status: HTTPStatus,
     code: str,
     detail: str,
+    *,
+    retry_after_seconds: int | None = None,
 ) -> HttpResponse:
     """Answer a problem that no domain error describes."""
-    return problem_response(request, Problem(status, code, title_of(status), detail))
+    problem = Problem(status, code, title_of(status), detail, retry_after_seconds=retry_after_seconds)
+    return problem_response(request, problem)

@@ -5,12 +5,17 @@ from contextlib import contextmanager
 from typing import Any
 
 from django import forms
-from django.http import QueryDict
+from django.http import HttpRequest, QueryDict
 from django.urls import reverse_lazy
 from django.utils.translation import gettext as _
 
 from minara_site.kernel.errors import Invalid, MinaraError
 from minara_site.web.page_acts import load_page_acts
+
+
+def posted(request: HttpRequest) -> QueryDict | None:
+    """Return what a form sent, None where its page is only opened: the form is bound to nothing then."""
+    return request.POST if request.method == "POST" else None
 
 
 def show_refusal(form: forms.BaseForm, refusal: MinaraError) -> None:

@@ -2,13 +2,9 @@
 
 from enum import StrEnum
 
-from minara_site.kernel.guard.core import Finding, Reason, Verdict
-
 WORKSPACE_FILE, CUSTOM_PROMPT, PROFILE_SUMMARY = "workspace_file", "custom_prompt", "profile_summary"
 """The names of the stored kinds: holds keep them."""
 MAX_CHARS = {WORKSPACE_FILE: 32_000, CUSTOM_PROMPT: 4_000, PROFILE_SUMMARY: 4_000}
-OWNER_DECIDES = Reason.OWNER_DECIDES.value
-"""The rule of a text that always waits for its owner, whatever it says."""
 
 
 class DocumentKind(StrEnum):
@@ -41,13 +37,3 @@ def kept_newlines(text: str, before: str) -> str:
     if plain == before.replace("\r\n", "\n").replace("\r", "\n"):
         return before
     return plain.replace("\n", "\r\n") if "\r\n" in before else plain
-
-
-def always_waits(text: str, verdict: Verdict) -> Verdict:
-    """Return the verdict on a text that waits for its owner even when the rules accept it."""
-    if verdict.is_held:
-        return verdict
-    return Verdict(
-        (Finding(OWNER_DECIDES, Reason.OWNER_DECIDES, 0, len(text)),),
-        verdict.rules_version,
-    )

@@ -158,25 +158,23 @@ class WorkspaceFileKind(OwnDocumentKind):
         return reverse("workspace:one", args=[document.name])
 
 
-class CustomPromptKind(OwnDocumentKind):
+class ProfileTextKind(DocumentTextKind):
+    """A text of the profile, called what its kind is called."""
+
+    def title_of(self, document: Document) -> str:
+        return str(self.label)
+
+    def url_of(self, document: Document) -> str:
+        return reverse("profile:page")
+
+
+class CustomPromptKind(ProfileTextKind, OwnDocumentKind):
     """The user's own instructions."""
 
     name, label = CUSTOM_PROMPT, _("Custom prompt")
 
-    def title_of(self, document: Document) -> str:
-        return str(self.label)
 
-    def url_of(self, document: Document) -> str:
-        return reverse("profile:page")
-
-
-class ProfileSummaryKind(DocumentTextKind):
+class ProfileSummaryKind(ProfileTextKind):
     """What a rebuild wrote about a user's trades."""
 
     name, label = PROFILE_SUMMARY, _("Trading summary")
-
-    def title_of(self, document: Document) -> str:
-        return str(self.label)
-
-    def url_of(self, document: Document) -> str:
-        return reverse("profile:page")

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import accumulate
+from typing import Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -11,10 +12,11 @@ from django.utils.translation import gettext_lazy as _
 from minara_site.access.actors import name_actors
 from minara_site.access.models import User
 from minara_site.kernel.core.diff import Segment, word_diff
-from minara_site.kernel.guard.core import Finding, Reason
+from minara_site.kernel.guard.core import OWNER_DECIDES, Finding, Reason
 from minara_site.kernel.guard.labels import SENTENCES, NamedRule, name_rules
 from minara_site.kernel.guard.masking import mask
-from profile_app.documents.core import OWNER_DECIDES, Origin
+from minara_site.kernel.guard.preview import GuardPreview, preview_text
+from profile_app.documents.core import MAX_CHARS, Origin
 from profile_app.documents.models import Document
 from profile_app.documents.selectors import find_hold, list_revisions
 
@@ -160,4 +162,29 @@ def shape_conflict(
         updated_at=document.updated_at,
         theirs=word_diff(base, document.content),
         mine=word_diff(base, mine),
+    )
+
+
+def count_text(
+    text: str,
+    document: Document | None,
+    *,
+    kind: str,
+    tokens: int,
+) -> dict[str, Any]:
+    """Return how long a text is, what it costs, and what the guard finds in it."""
+    return {
+        "chars": len(text),
+        "max_chars": MAX_CHARS[kind],
+        "tokens": tokens,
+        "preview": preview_document(text, document, kind=kind),
+    }
+
+
+def preview_document(text: str, document: Document | None, *, kind: str) -> GuardPreview | None:
+    """Return why the guard flags this text, None when it accepts it."""
+    return preview_text(
+        text[: MAX_CHARS[kind]],
+        kind=kind,
+        object_id=document.pk if document else None,
     )

@@ -70,6 +70,11 @@ def get_revision(document: Document, number: int) -> DocumentRevision:
     return revision
 
 
+def get_version_text(document: Document, number: int) -> str:
+    """Return the text of one version, none for 0. Raises NotFound."""
+    return get_revision(document, number).content if number else ""
+
+
 def find_hold(document: Document) -> Hold | None:
     """Return why a text waits beside the document, None when none does."""
     return find_open_holds(document.kind, [document.pk]).get(document.pk) if document.held_at else None

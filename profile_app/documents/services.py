@@ -15,16 +15,16 @@ from django.utils.translation import gettext as _
 
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import content_digest, record_audit
-from minara_site.kernel.errors import Conflict, FieldError, Invalid
+from minara_site.kernel.errors import Conflict
 from minara_site.kernel.guard import core as guard
-from minara_site.kernel.guard.core import Verdict
+from minara_site.kernel.guard.core import Verdict, always_waits
 from minara_site.kernel.guard.kinds import stored_kinds
 from minara_site.kernel.guard.models import Decision, Hold
 from minara_site.kernel.guard.selectors import judge_stored
 from minara_site.kernel.guard.services import lift_holds, new_hold, place_hold
 from minara_site.kernel.ownership import lock_owner
-from minara_site.kernel.plain_text import storable_problem
-from profile_app.documents.core import MAX_CHARS, Origin, always_waits
+from minara_site.kernel.plain_text import check_text
+from profile_app.documents.core import MAX_CHARS, Origin
 from profile_app.documents.models import Document, DocumentRevision
 from profile_app.documents.selectors import find_document, find_hold, read_record
 
@@ -67,7 +67,7 @@ def save_document(
     `check` looks at the locked document before anything is written, and raises what refuses the write. Raises Invalid
     for a text that cannot be stored, and Conflict (`stale`, with the current document) for another version.
     """
-    check_storable(content, kind=kind)
+    check_text(content, field="content", max_chars=MAX_CHARS[kind])
     with transaction.atomic():
         lock_owner(owner.pk)
         document = find_document(owner=owner, kind=kind, name=name)
@@ -123,15 +123,6 @@ def save_document(
             now=now,
         )
     return SavedDocument(document, hold)
-
-
-def check_storable(content: str, *, kind: str) -> None:
-    """Raise Invalid for a text that is too long or that no database keeps. Line ends and blanks stay as they are."""
-    problem, most = storable_problem(content), MAX_CHARS[kind]
-    if problem is None and len(content) > most:
-        problem = _("Shorten it to %(max)d characters; it has %(now)d.") % {"max": most, "now": len(content)}
-    if problem is not None:
-        raise Invalid(problem, errors=(FieldError("content", problem),))
 
 
 def check_version(document: Document, expected: int | None) -> None:
@@ -278,7 +269,7 @@ def save_draft(
 
     An empty one, or the text in force, ends the draft.
     """
-    check_storable(draft, kind=kind)
+    check_text(draft, field="content", max_chars=MAX_CHARS[kind])
     with transaction.atomic():
         lock_owner(owner.pk)
         document = find_document(owner=owner, kind=kind, name=name)

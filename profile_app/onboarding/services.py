@@ -26,7 +26,7 @@ from minara_site.access.models import User
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
-from minara_site.kernel.errors import Conflict, FieldError, Invalid, NotFound
+from minara_site.kernel.errors import Conflict, Invalid, NotFound, refuse_problems
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.labels import SENTENCES
 from minara_site.kernel.plain_text import storable_problem
@@ -63,9 +63,7 @@ def check_answers(answers: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     Raises Invalid with one error for each wrong answer, by its name in the API.
     """
     given = {name: answer for name, answer in answers.items() if answer is not None}
-    problems = {name: answer_problem(QUESTIONS.get(name), answer) for name, answer in given.items()}
-    if errors := tuple(FieldError(name, problem) for name, problem in problems.items() if problem):
-        raise Invalid(errors[0].message, errors=errors)
+    refuse_problems({name: answer_problem(QUESTIONS.get(name), answer) for name, answer in given.items()})
     return {name: answer.strip() if isinstance(answer, str) else answer for name, answer in given.items()}
 
 

@@ -2,16 +2,15 @@
 
 from collections.abc import Iterator
 
-from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 from pydantic import BaseModel
 
 from minara_site.access.models import User
 from minara_site.kernel.demo import DemoLoad, DemoPart, DemoRow, RemovedRows, read_rows
 from profile_app.documents.core import CUSTOM_PROMPT, PROFILE_SUMMARY, DocumentKind, Origin
-from profile_app.documents.models import Document, DocumentRevision
+from profile_app.documents.demo import find_changed, store_text
+from profile_app.documents.models import Document
 from profile_app.documents.selectors import find_document
-from profile_app.documents.services import save_document
 from profile_app.portrait.core.profile import PLATFORM_SUMMARY
 from profile_app.portrait.core.wallets import Wallet, dump_wallets
 from profile_app.portrait.models import FinancialProfile
@@ -57,7 +56,15 @@ class FinancialProfilePart(DemoPart[DemoProfile]):
         is_new = not FinancialProfile.objects.filter(pk=owner.pk).exists()
         for kind, name, content, origin in row.texts:
             if find_document(owner=owner, kind=kind, name=name) is None:
-                store_text(load, owner, row, (kind, name, content, origin))
+                store_text(
+                    load,
+                    owner,
+                    row,
+                    kind=kind,
+                    name=name,
+                    content=content,
+                    origin=origin,
+                )
         if load_profile(owner.pk).reference_wallets_json == NO_WALLETS:
             wallets = [Wallet(each.address, each.label) for each in row.wallets]
             set_reference_wallets(
@@ -71,8 +78,7 @@ class FinancialProfilePart(DemoPart[DemoProfile]):
 
     def remove(self, load: DemoLoad) -> list[RemovedRows]:
         texts = Document.objects.filter(is_demo=True, kind__in=(CUSTOM_PROMPT, PROFILE_SUMMARY))
-        written = Q(version__gt=1) | Q(held_at__isnull=False) | ~Q(draft="", discarded_content="")
-        kept = list(texts.filter(written).values_list("pk", flat=True))
+        kept = find_changed(texts)
         gone = texts.exclude(pk__in=kept)
         for document in gone:
             column = CUSTOM_PROMPT if document.kind == CUSTOM_PROMPT else document.name
@@ -86,29 +92,6 @@ class FinancialProfilePart(DemoPart[DemoProfile]):
         untouched = [profile.pk for profile in load.marked(FinancialProfile) if says_nothing(profile)]
         FinancialProfile.objects.filter(pk__in=untouched).delete()
         return [removed]
-
-
-def store_text(
-    load: DemoLoad,
-    owner: User,
-    row: DemoProfile,
-    text: tuple[DocumentKind, str, str, Origin],
-) -> None:
-    """Store a text now, as the audit log has it, then move it to its time and writer."""
-    kind, name, content, origin = text
-    saved = save_document(
-        owner=owner,
-        kind=kind,
-        name=name,
-        content=content,
-        origin=origin,
-        actor=load.actor,
-        now=load.now,
-        is_demo=True,
-    )
-    at, by_owner = load.ago(row.hours_ago), f"user:{owner.pk}"
-    Document.objects.filter(pk=saved.document.pk).update(updated_at=at, actor=by_owner)
-    DocumentRevision.objects.filter(document=saved.document).update(created_at=at, actor=by_owner)
 
 
 def says_nothing(profile: FinancialProfile) -> bool:

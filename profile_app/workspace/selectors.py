@@ -153,6 +153,11 @@ def load_problems(owner: User) -> list[dict[str, str]]:
     return described(list({(each["name"], each["code"]): each for row in current for each in row.problems}.values()))
 
 
+def find_file(owner: Owner, name: str) -> Document | None:
+    """Return the document of a file, None where there never was one."""
+    return find_document(owner=owner, kind=WORKSPACE_FILE, name=name)
+
+
 def list_present(owner: Owner) -> "QuerySet[Document]":
     """Return the files that say something, or of which a text waits."""
     return list_documents(owner=owner, kind=WORKSPACE_FILE).exclude(content="", held_at__isnull=True)
@@ -181,5 +186,5 @@ def get_text(*, owner: Owner, said: str) -> str:
     name = full_name(said)
     if placement_of(name) is None:
         raise NotFound(unknown_name_label())
-    document = find_document(owner=owner, kind=WORKSPACE_FILE, name=name)
+    document = find_file(owner, name)
     return document.content if document else ""

@@ -181,7 +181,7 @@ def store_edit(
     """Store a changed row with the verdict on it, and record that."""
     if memory.is_limit and not was_limit:
         check_places(memory.owner_id)
-    save_judged(memory, now=now)
+    save_judged(memory, actor=actor, now=now)
     record_audit(
         now=now,
         actor=actor,

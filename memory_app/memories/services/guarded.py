@@ -8,8 +8,9 @@ from datetime import datetime
 
 from memory_app.memories.core import MEMORY_KIND
 from memory_app.memories.models import Memory
+from minara_site.kernel.core.vocabulary import is_named_key
 from minara_site.kernel.guard import core as guard
-from minara_site.kernel.guard.core import Verdict
+from minara_site.kernel.guard.core import Verdict, always_waits
 from minara_site.kernel.guard.kinds import stored_kinds
 from minara_site.kernel.guard.models import Decision, Hold
 from minara_site.kernel.guard.selectors import judge_stored
@@ -39,10 +40,15 @@ def hold_new(rows: Iterable[Memory], *, now: datetime) -> int:
     return len(holds)
 
 
-def save_judged(memory: Memory, *, now: datetime) -> None:
-    """Store a changed row with the verdict on it; a hold that waited for its old text is replaced."""
+def save_judged(memory: Memory, *, actor: str, now: datetime) -> None:
+    """Store a row that somebody changed with the verdict on it; a hold that waited for its old text is replaced.
+
+    A key's other words for what is held wait too, whatever they say.
+    """
     verdict = judge_rows([memory])[memory.pk]
     was_held = memory.held_at is not None
+    if was_held and is_named_key(actor):
+        verdict = always_waits(memory.guarded_text, verdict)
     memory.rules_version = verdict.rules_version
     memory.held_at = now if verdict.is_held else None
     memory.save()
@@ -50,7 +56,7 @@ def save_judged(memory: Memory, *, now: datetime) -> None:
         lift_holds(
             kind=MEMORY_KIND,
             object_ids=[memory.pk],
-            actor=memory.actor,
+            actor=actor,
             now=now,
         )
     if verdict.is_held:

@@ -176,7 +176,7 @@ def mark_batch(
             tool_call=tool_call,
             owner_id=owner_id,
             reasoning=reason,
-            details={"batch": batch, "memories": hashes(own, lay_since), **name_set(made)},
+            details={"batch": batch, "count": len(own), "memories": hashes(own, lay_since), **name_set(made)},
         )
     return Batch(batch, tuple(row.pk for row in rows), held, made.pk)
 

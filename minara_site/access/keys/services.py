@@ -24,7 +24,7 @@ from minara_site.access.models import ApiKey, User, role_columns
 from minara_site.access.policy import AGENT_SCOPES, Role, Scope
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import record_audit
-from minara_site.kernel.errors import Conflict, FieldError, Invalid, NotFound, Refused, Unauthenticated
+from minara_site.kernel.errors import Conflict, NotFound, Refused, Unauthenticated, invalid_field
 from minara_site.kernel.plain_text import clean_text
 
 logger = structlog.get_logger(__name__)
@@ -54,7 +54,7 @@ def create_key(
     granted = check_scopes(scopes, user.role)
     days = settings.MINARA.minara_key_expires_days if expires_days is None else expires_days
     if not 0 <= days <= LONGEST_LIFE_DAYS:
-        raise invalid(
+        raise invalid_field(
             "expires_days",
             _("Choose 1 to %(most)d days, or 0 for no expiry.") % {"most": LONGEST_LIFE_DAYS},
         )
@@ -86,12 +86,12 @@ def check_scopes(scopes: Iterable[str], role: Role) -> list[str]:
     asked = set(scopes)
     unknown = asked - {*Scope}
     if unknown or not asked:
-        raise invalid(
+        raise invalid_field(
             "scopes",
             _("Choose from: %(scopes)s.") % {"scopes": ", ".join(Scope)},
         )
     if Scope.OPERATOR in asked and role is not Role.OPERATOR:
-        raise invalid("scopes", _("The scope operator is for operators' own keys only."))
+        raise invalid_field("scopes", _("The scope operator is for operators' own keys only."))
     return [scope.value for scope in Scope if scope in asked]
 
 
@@ -100,12 +100,7 @@ def check_networks(text: str) -> list[str]:
     try:
         return [str(network) for network in parse_networks(text)]
     except ValueError:
-        raise invalid("networks", _("Write addresses or networks such as 203.0.113.7 or 10.0.0.0/8.")) from None
-
-
-def invalid(field: str, message: str) -> Invalid:
-    """Return the refusal of one field."""
-    return Invalid(message, errors=(FieldError(field, message),))
+        raise invalid_field("networks", _("Write addresses or networks such as 203.0.113.7 or 10.0.0.0/8.")) from None
 
 
 def get_key(*, prefix: str, user: User) -> ApiKey:

@@ -25,12 +25,12 @@ from minara_site.kernel.conversations.services import (
     MAX_TOOL_NAME_CHARS,
     NewTurn,
     ToolCall,
-    clean_message,
     record_turn,
 )
 from minara_site.kernel.errors import Refused
 from minara_site.kernel.llm.core import Category
 from minara_site.kernel.llm.gateway import Conversation, Reply, Tier, ToolUse, converse, what_is_missing
+from minara_site.kernel.plain_text import check_text
 from profile_app.prompt.models import SessionSnapshot
 from profile_app.prompt.selectors import get_frozen_prompt
 from profile_app.prompt.services import end_session, start_session
@@ -114,7 +114,7 @@ class Chat:
         Raises what the gateway raises, Invalid for a message that cannot be stored, Gone or Conflict for a session that
         is over, and KeyboardInterrupt.
         """
-        turn = TurnProgress(clean_message(message, field="user_message"))
+        turn = TurnProgress(check_text(message, field="user_message", max_chars=MAX_MESSAGE_CHARS))
         if missing := what_is_missing():
             self.show(missing)
             return

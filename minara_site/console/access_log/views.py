@@ -9,9 +9,10 @@ from minara_site.access.policy import Act
 from minara_site.console.access_log.selectors import describe_access
 from minara_site.shell.owners import user_filter
 from minara_site.shell.pages import PageRequest, page
-from minara_site.web.filters import choice, dates
+from minara_site.web.filters import Rows, choice, dates
 from minara_site.web.lists import Column, Empty, ListSpec, by_time, load_page, render_list
 
+WHEN = Column(gettext_lazy("When"), sorts=("newest", "oldest"), numeric=True)
 KIND = choice(
     "kind",
     gettext_lazy("What"),
@@ -26,7 +27,7 @@ LOOKS = ListSpec(
         Column(gettext_lazy("Who")),
         Column(gettext_lazy("Whose")),
         Column(gettext_lazy("What")),
-        Column(gettext_lazy("When"), sorts=("newest", "oldest"), numeric=True),
+        WHEN,
     ),
     sorts=by_time("at"),
     filters=(
@@ -51,7 +52,7 @@ OWN_LOOKS = ListSpec(
     columns=(
         Column(gettext_lazy("Who")),
         Column(gettext_lazy("What")),
-        Column(gettext_lazy("When"), sorts=("newest", "oldest"), numeric=True),
+        WHEN,
     ),
     sorts=by_time("at"),
     filters=(KIND, *DATES),
@@ -71,7 +72,7 @@ OWN_REVEALS = ListSpec(
         Column(gettext_lazy("What")),
         Column(gettext_lazy("Whose")),
         Column(gettext_lazy("Why")),
-        Column(gettext_lazy("When"), sorts=("newest", "oldest"), numeric=True),
+        WHEN,
         Column(gettext_lazy("Until"), numeric=True),
     ),
     sorts=by_time("at"),
@@ -88,49 +89,47 @@ OWN_REVEALS = ListSpec(
 @page(Act.ACCESS_LOG)
 def access_log(request: PageRequest) -> HttpResponse:
     """List every look."""
-    found = load_page(
+    return show_access_rows(
+        request,
         LOOKS,
-        request,
         AccessEntry.objects.select_related("viewer", "owner"),
-    )
-    shown = found.with_rows(describe_access(found.rows))
-    return render_list(
-        request,
         "console/access_log/list.html",
-        shown,
-        {"title": _("Access log")},
+        _("Access log"),
     )
 
 
 @page(Act.OWN_SETTINGS)
 def own_access(request: PageRequest) -> HttpResponse:
     """List who looked at the reader's data."""
-    found = load_page(
+    return show_access_rows(
+        request,
         OWN_LOOKS,
-        request,
         list_access(request.user).select_related("owner"),
-    )
-    shown = found.with_rows(describe_access(found.rows))
-    return render_list(
-        request,
         "console/access_log/own.html",
-        shown,
-        {"title": _("Who looked at your data")},
+        _("Who looked at your data"),
     )
 
 
 @page(Act.OWN_SETTINGS)
 def own_reveals(request: PageRequest) -> HttpResponse:
     """List what the reader revealed of other people's data."""
-    found = load_page(
+    return show_access_rows(
+        request,
         OWN_REVEALS,
-        request,
         list_reveals().filter(viewer=request.user),
-    )
-    shown = found.with_rows(describe_access(found.rows))
-    return render_list(
-        request,
         "console/access_log/reveals.html",
-        shown,
-        {"title": _("My reveals")},
+        _("My reveals"),
     )
+
+
+def show_access_rows(
+    request: PageRequest,
+    spec: ListSpec,
+    rows: Rows,
+    template: str,
+    title: str,
+) -> HttpResponse:
+    """Answer a list of access rows, each in words."""
+    found = load_page(spec, request, rows)
+    shown = found.with_rows(describe_access(found.rows))
+    return render_list(request, template, shown, {"title": title})

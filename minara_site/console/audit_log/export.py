@@ -10,11 +10,11 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
 
+from minara_site.kernel.audit_log.chain import COLUMNS
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.web.keyset import Order, paginate
 
 SLICE = 500
-COLUMNS = ("id", "at", "actor", "owner_id", "tool_call", "reasoning", "request_id", "details")
 FORMULA_BEGINS = ("=", "+", "-", "@", "\t", "\r")
 
 

@@ -19,8 +19,7 @@ from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.audit_log.table import load_acts
 from minara_site.shell.owners import user_filter
 from minara_site.web.filters import Rows, choice, dates
-from minara_site.web.keyset import Order
-from minara_site.web.lists import Column, Empty, Filter, FilterKind, ListSpec, Sort
+from minara_site.web.lists import Column, Empty, Filter, FilterKind, ListSpec, newest_first
 from minara_site.web.moments import number_label
 
 
@@ -48,7 +47,7 @@ ENTRIES = ListSpec(
         Column(gettext_lazy("Request")),
         Column(gettext_lazy("When"), numeric=True),
     ),
-    sorts=(Sort("newest", gettext_lazy("newest first"), Order("at")),),
+    sorts=(newest_first("at"),),
     filters=(
         Filter("actor", gettext_lazy("By"), FilterKind.TEXT, apply=by_actor),
         choice(

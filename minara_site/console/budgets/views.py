@@ -20,6 +20,7 @@ from minara_site.kernel.llm.core.windows import Window
 from minara_site.kernel.llm.gateway import what_is_missing
 from minara_site.kernel.llm.selectors import list_calls, list_spenders, load_budget
 from minara_site.shell.pages import PageRequest, page
+from minara_site.web.forms import posted
 from minara_site.web.lists import load_page, render_list
 from minara_site.web.responses import render_form, see_other, toast, wants_fragment
 
@@ -59,8 +60,8 @@ def raise_cap(request: PageRequest, category: str, window: str) -> HttpResponse:
     """Ask for the new cap of a running window and why; then let it cost so much."""
     now, asked = timezone.now(), Window(category, window)
     standing = find_status(asked, now=now)
-    form = RaiseForm(request.POST if request.method == "POST" else None)
-    if request.method == "POST" and form.is_valid():
+    form = RaiseForm(posted(request))
+    if form.is_valid():
         try:
             services.raise_cap(
                 principal=request.principal,

@@ -8,7 +8,7 @@ from minara_site.access.policy import Act
 from minara_site.console.demo.labels import loaded_label, removed_label
 from minara_site.console.demo.services import load_demo, preview_removal, remove_demo
 from minara_site.shell.pages import PageRequest, page
-from minara_site.web.forms import WordForm
+from minara_site.web.forms import WordForm, posted
 from minara_site.web.responses import back, render_form, see_other, toast
 
 
@@ -25,8 +25,8 @@ def load(request: PageRequest) -> HttpResponse:
 @page(Act.DEMO, methods=("GET", "POST"))
 def remove(request: PageRequest) -> HttpResponse:
     """Show what of the demo goes and what stays, and remove it once the word is typed."""
-    now, form = timezone.now(), WordForm("console:demo_remove", request.POST if request.method == "POST" else None)
-    if request.method == "POST" and form.is_valid():
+    now, form = timezone.now(), WordForm("console:demo_remove", posted(request))
+    if form.is_valid():
         toast(request, removed_label(remove_demo(now=now, actor=request.principal.actor)))
         return see_other("home")
     context = {"title": _("Remove the demo"), "removal": preview_removal(now=now)}

@@ -16,6 +16,7 @@ from minara_site.kernel.governance.selectors import list_shadows, mode_of
 from minara_site.kernel.governance.services import switch
 from minara_site.kernel.governance.table import Capability
 from minara_site.shell.pages import PageRequest, page
+from minara_site.web.forms import posted
 from minara_site.web.lists import load_page, render_list
 from minara_site.web.responses import render_form, see_other, toast
 
@@ -52,9 +53,9 @@ def change(request: PageRequest, capability: Capability) -> HttpResponse:
     form = SwitchForm(
         capability,
         mode_of(capability),
-        request.POST if request.method == "POST" else None,
+        posted(request),
     )
-    if request.method == "POST" and form.is_valid():
+    if form.is_valid():
         mode = Mode(form.cleaned_data["mode"])
         reason, actor = form.cleaned_data["reason"], request.principal.actor
         switch(
@@ -81,8 +82,8 @@ def change(request: PageRequest, capability: Capability) -> HttpResponse:
 def close_breaker(request: PageRequest) -> HttpResponse:
     """Close a breaker by hand, before its time is over."""
     name = (request.POST if request.method == "POST" else request.GET).get("name", "")
-    form = ReasonForm(request.POST if request.method == "POST" else None)
-    if request.method == "POST" and form.is_valid():
+    form = ReasonForm(posted(request))
+    if form.is_valid():
         breaker.reset(
             name,
             reason=form.cleaned_data["reason"],

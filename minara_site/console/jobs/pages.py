@@ -20,9 +20,8 @@ from minara_site.kernel.jobs.services import OVER, is_dropped
 from minara_site.kernel.jobs.table import Job, find_job, load_jobs
 from minara_site.web.badges import state_of
 from minara_site.web.filters import Text, choice, dates
-from minara_site.web.keyset import Order
 from minara_site.web.labels import enumeration
-from minara_site.web.lists import Column, Empty, ListSpec, Sort
+from minara_site.web.lists import Column, Empty, ListSpec, newest_first
 from minara_site.web.moments import number_label, span_label
 
 COUNTS: dict[str, Text] = {each.value: label for each, label in ENDED.items()} | {
@@ -127,7 +126,7 @@ def runs_spec() -> ListSpec:
             Column(gettext_lazy("Requested"), numeric=True),
             Column(gettext_lazy("Duration"), numeric=True),
         ),
-        sorts=(Sort("newest", gettext_lazy("newest first"), Order("created_at")),),
+        sorts=(newest_first("created_at"),),
         filters=(
             choice(
                 "job",

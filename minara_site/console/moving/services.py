@@ -5,7 +5,6 @@ Until then a table in it, the mark, keeps `minara up` away. It names the source 
 
 # ruff: noqa: S608 statements are put together from names of tables; values are parameters
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -15,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
-from django.conf import settings
 from django.utils.translation import gettext as _
 from psycopg.conninfo import conninfo_to_dict
 
@@ -24,7 +22,7 @@ from minara_site.console.moving.source import Source, fingerprint, open_source
 from minara_site.console.moving.tables import Table, list_tables
 from minara_site.kernel.checks import OLDEST_POSTGRESQL
 from minara_site.kernel.errors import Conflict, Invalid, Unavailable
-from minara_site.kernel.processes.start import MOVE_TABLE
+from minara_site.kernel.processes.start import MOVE_TABLE, child_environment
 
 SOURCE = "(source)"
 PREPARE = f"""
@@ -173,13 +171,7 @@ def read_back(target: "psycopg.Connection[Any]", table: Table) -> Content:
 
 def migrate(url: str) -> None:
     """Run `minara migrate` on the database in a process of its own. Raises Unavailable with its last line."""
-    path = os.pathsep.join(
-        filter(
-            None,
-            (str(settings.BASE_DIR), os.environ.get("PYTHONPATH")),
-        )
-    )
-    environment = {**os.environ, "DATABASE_URL": url, "PYTHONPATH": path}
+    environment = child_environment(DATABASE_URL=url)
     command = [sys.executable, "-m", "django", "migrate", "-v0"]
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603 - our own
     if ended.returncode:

@@ -18,6 +18,7 @@ from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.labels import name_rules
 from minara_site.kernel.jobs.services import request_run
 from minara_site.shell.pages import PageRequest, page
+from minara_site.web.forms import posted
 from minara_site.web.lists import total_label
 from minara_site.web.responses import form_status, render_page, see_other, toast
 
@@ -26,8 +27,8 @@ from minara_site.web.responses import form_status, render_page, see_other, toast
 @sensitive_post_parameters("text")
 def scan_rules(request: PageRequest) -> HttpResponse:
     """Show the rules; a posted text is judged, shown with what was found, and forgotten."""
-    form = TestForm(request.POST if request.method == "POST" else None)
-    tried = try_text(form.cleaned_data["text"]) if form.is_bound and form.is_valid() else None
+    form = TestForm(posted(request))
+    tried = try_text(form.cleaned_data["text"]) if form.is_valid() else None
     freshness = load_freshness()
     context = {
         "title": _("Guard rules"),

@@ -14,6 +14,7 @@ from minara_site.console.access_log.selectors import describe_access
 from minara_site.console.models import FirstStep, Step
 from minara_site.console.settings.forms import PreferencesForm
 from minara_site.shell.pages import PageRequest, page
+from minara_site.web.forms import posted
 from minara_site.web.responses import form_status, render_page, see_other, toast
 
 MAX_LOOKS = 20
@@ -24,10 +25,10 @@ def settings(request: PageRequest) -> HttpResponse:
     """Show and keep the preferences; they apply from the next page on."""
     person = User.objects.get(pk=request.user.pk)  # the form writes into its copy, never into the signed-in reader
     form = PreferencesForm(
-        request.POST if request.method == "POST" else None,
+        posted(request),
         instance=person,
     )
-    if request.method != "POST" or not form.is_valid():
+    if not form.is_valid():
         return show(request, form)
     change_preferences(
         user=request.user,

@@ -7,7 +7,7 @@ from minara_site.console.users.forms import ROLE_NAMES
 from minara_site.console.users.selectors import AccountStatus, any_of, of_role, of_status
 from minara_site.web.filters import search_in
 from minara_site.web.keyset import Order
-from minara_site.web.lists import Column, Empty, Filter, FilterKind, ListSpec, Sort
+from minara_site.web.lists import Column, Empty, Filter, FilterKind, ListSpec, Sort, newest_first
 
 EVERY = "all"
 YES, NO = "yes", "no"
@@ -28,7 +28,7 @@ USERS = ListSpec(
     ),
     sorts=(
         Sort("name", _("by name"), Order("username", descending=False)),
-        Sort("newest", _("newest first"), Order("date_joined")),
+        newest_first("date_joined"),
     ),
     filters=(
         search_in(_("Search by name"), "username", "display_name"),

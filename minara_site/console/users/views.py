@@ -17,18 +17,19 @@ from minara_site.access.invitations.services import (
     withdraw_link as withdraw,
 )
 from minara_site.access.keys.core import KeyState
-from minara_site.access.keys.services import get_key, list_keys, revoke_key
+from minara_site.access.keys.services import list_keys
 from minara_site.access.models import User
 from minara_site.access.policy import Act, Role
 from minara_site.access.security.sessions import list_sign_ins
 from minara_site.access.users import change_role
+from minara_site.console.account.keys.views import ask_to_revoke
 from minara_site.console.users.changes import CHANGES
 from minara_site.console.users.forms import ROLE_NAMES, InviteForm, RoleForm
 from minara_site.console.users.lists import USERS
 from minara_site.console.users.selectors import describe_people, get_person, list_people, status_of
-from minara_site.kernel.errors import Conflict, Invalid
+from minara_site.kernel.errors import Invalid
 from minara_site.shell.pages import PageRequest, page
-from minara_site.web.forms import WordForm, show_refusal
+from minara_site.web.forms import WordForm, posted, show_refusal
 from minara_site.web.lists import load_page, render_list
 from minara_site.web.page_acts import load_page_acts
 from minara_site.web.responses import render_form, render_page, see_other, toast
@@ -89,8 +90,8 @@ def one(request: PageRequest, user_id: int) -> HttpResponse:
 @page(Act.USERS_CHANGE, methods=("GET", "POST"))
 def invite(request: PageRequest) -> HttpResponse:
     """Make somebody and show the link by which they choose a password, once."""
-    form = InviteForm(request.POST if request.method == "POST" else None)
-    if request.method == "POST" and form.is_valid():
+    form = InviteForm(posted(request))
+    if form.is_valid():
         try:
             link = invite_user(
                 now=timezone.now(),
@@ -169,9 +170,9 @@ def role(request: PageRequest, user_id: int) -> HttpResponse:
     form = RoleForm(
         user.role,
         is_own=is_own,
-        data=request.POST if request.method == "POST" else None,
+        data=posted(request),
     )
-    if request.method == "POST" and form.is_valid():
+    if form.is_valid():
         chosen = Role(form.cleaned_data["role"])
         change_role(
             username=user.username,
@@ -197,7 +198,7 @@ def change(request: PageRequest, user_id: int, name: str) -> HttpResponse:
     user, asked = get_person(user_id, now=timezone.now()), CHANGES[name]
     words = {"name": user.username}
     needs_word = load_page_acts()[f"users:{name}"].word
-    form = WordForm(f"users:{name}", request.POST if request.method == "POST" else None) if needs_word else None
+    form = WordForm(f"users:{name}", posted(request)) if needs_word else None
     if request.method == "POST" and (form is None or form.is_valid()):
         asked.act(
             username=user.username,
@@ -214,25 +215,10 @@ def change(request: PageRequest, user_id: int, name: str) -> HttpResponse:
 def key_revoke(request: PageRequest, user_id: int, prefix: str) -> HttpResponse:
     """Close a key of somebody for good."""
     user: User = get_person(user_id, now=timezone.now())
-    key = get_key(prefix=prefix, user=user)
-    if key.state(timezone.now()) is KeyState.REVOKED:
-        raise Conflict(_("This key was revoked before; it opens nothing."))
-    form = WordForm("users:key_revoke", request.POST if request.method == "POST" else None)
-    if request.method == "POST" and form.is_valid():
-        revoke_key(
-            prefix=prefix,
-            user=user,
-            now=timezone.now(),
-            actor=request.principal.actor,
-        )
-        toast(
-            request,
-            _("Revoked the key %(key)s. Nothing can use it any more.") % {"key": prefix},
-        )
-        return see_other("users:one", user.pk)
-    context = {
-        "title": _("Revoke this key?"),
-        "key": key,
-        "cancel_url": reverse("users:one", args=[user.pk]),
-    }
-    return render_form(request, "console/account/keys/revoke.html", form, context)
+    return ask_to_revoke(
+        request,
+        "users:key_revoke",
+        user,
+        prefix,
+        back_url=reverse("users:one", args=[user.pk]),
+    )

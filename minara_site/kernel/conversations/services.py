@@ -17,11 +17,11 @@ from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.conversations.models import MAX_TIER, MIN_TIER, USUAL_TIER, Session, Turn
 from minara_site.kernel.conversations.selectors import get_session
 from minara_site.kernel.core.redact import redact
-from minara_site.kernel.errors import Conflict, FieldError, Invalid
+from minara_site.kernel.errors import Conflict, invalid_field
 from minara_site.kernel.jobs.busy import clear_busy, mark_busy
 from minara_site.kernel.jobs.topics import announce
 from minara_site.kernel.ownership import Owner, lock_owner
-from minara_site.kernel.plain_text import clean_text, storable_problem
+from minara_site.kernel.plain_text import check_text, clean_text
 
 TURN_RECORDED = "turn:recorded"
 """The topic of a turn, with its id."""
@@ -106,8 +106,8 @@ def record_turn(
     Ids of an owner's turns rise in the order in which others see them. Raises NotFound, Conflict when the session has
     ended, and Invalid for what cannot be stored.
     """
-    user_message = clean_message(turn.user_message, field="user_message")
-    assistant_message = clean_message(turn.assistant_message, field="assistant_message")
+    user_message = check_text(turn.user_message, field="user_message", max_chars=MAX_MESSAGE_CHARS)
+    assistant_message = check_text(turn.assistant_message, field="assistant_message", max_chars=MAX_MESSAGE_CHARS)
     tool_calls = clean_tool_calls(turn.tool_calls)
     with transaction.atomic():
         lock_owner(owner.pk)
@@ -175,21 +175,11 @@ def marks_of(calls: Sequence[Mapping[str, Any]], mark: str) -> dict[str, Any]:
     return said
 
 
-def clean_message(text: str, *, field: str) -> str:
-    """Return the message exactly as it was said. Raises Invalid when it is too long or cannot be stored."""
-    problem = storable_problem(text)
-    if problem is None and len(text) > MAX_MESSAGE_CHARS:
-        problem = _("Shorten it to %(max)d characters; it has %(now)d.") % {"max": MAX_MESSAGE_CHARS, "now": len(text)}
-    if problem is not None:
-        raise Invalid(problem, errors=(FieldError(field, problem),))
-    return text
-
-
 def clean_tool_calls(calls: Sequence[ToolCall]) -> list[dict[str, JsonValue]]:
     """Return the calls as they are stored: redacted. Raises Invalid for too many, an unusable name or no tier."""
     if len(calls) > MAX_TOOL_CALLS:
         problem = _("Record at most %(max)d tool calls in a turn.") % {"max": MAX_TOOL_CALLS}
-        raise Invalid(problem, errors=(FieldError("tool_calls", problem),))
+        raise invalid_field("tool_calls", problem)
     return [clean_tool_call(call) for call in calls]
 
 
@@ -214,7 +204,7 @@ def check_tier(tier: int, *, field: str) -> None:
     """Refuse what is no tier. Raises Invalid."""
     if not MIN_TIER <= tier <= MAX_TIER:
         problem = _("Give a tier from %(min)d to %(max)d.") % {"min": MIN_TIER, "max": MAX_TIER}
-        raise Invalid(problem, errors=(FieldError(field, problem),))
+        raise invalid_field(field, problem)
 
 
 def end_session(

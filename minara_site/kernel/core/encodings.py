@@ -57,7 +57,7 @@ class Part(NamedTuple):
 
 def decoded_parts(text: str) -> Iterator[Part]:
     """Yield what decodes to another plain text, kind by kind. Linear in the length of the text."""
-    yield from _joined([(_plain(_from_base64(found.group())), found.span()) for found in _BASE64.finditer(text)])
+    yield from _joined([(_plain(from_base64(found.group())), found.span()) for found in _BASE64.finditer(text)])
     hexed = (
         (
             bytes.fromhex(_BETWEEN_BYTES.sub("", found["digits"])),
@@ -94,7 +94,8 @@ def _plain(raw: bytes | None) -> str:
     return decoded if any(char.isalpha() for char in decoded) and not _NO_TEXT.search(decoded) else ""
 
 
-def _from_base64(text: str) -> bytes | None:
+def from_base64(text: str) -> bytes | None:
+    """Return what base64 of either alphabet says, with or without its padding; None when it is none."""
     plain = text.rstrip("=").translate({ord("-"): "+", ord("_"): "/"})
     try:
         return base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)

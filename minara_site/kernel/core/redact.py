@@ -4,13 +4,12 @@ Public addresses and transaction hashes stay. Content of memories never passes h
 rewritten (decisions).
 """
 
-import base64
-import binascii
 import re
 from collections.abc import Iterable
 
 from pydantic import JsonValue
 
+from minara_site.kernel.core.encodings import from_base64
 from minara_site.kernel.core.secret_shapes import (
     BARE_KEY,
     PEM_KEY,
@@ -235,8 +234,8 @@ def _without_wrapped_secret(wrapped: str, context: str, wraps: int) -> str:
 
 def _unwrapped(text: str) -> str | None:
     """Return what the base64 text says, or None when it is no text."""
-    plain = text.rstrip("=").translate({ord("-"): "+", ord("_"): "/"})
+    raw = from_base64(text)
     try:
-        return base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True).decode()
-    except (binascii.Error, UnicodeDecodeError):
+        return None if raw is None else raw.decode()
+    except UnicodeDecodeError:
         return None

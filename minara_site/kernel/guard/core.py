@@ -42,7 +42,11 @@ class Reason(StrEnum):
     INJECTION = "injection"
     HIDDEN = "hidden"
     SECRET = "secret"  # noqa: S105 - a word of the vocabulary
-    OWNER_DECIDES = "owner_decides"  # it steers the agent, and a key wrote it
+    OWNER_DECIDES = "owner_decides"  # a key wrote it where a person decides
+
+
+OWNER_DECIDES = Reason.OWNER_DECIDES.value
+"""The rule of a text that always waits for a person, whatever it says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +149,13 @@ class RuleSet:
 def judge(text: str) -> Verdict:
     """Return the verdict of the rule set in force on a text. Linear in its length."""
     return RULES.judge(text)
+
+
+def always_waits(text: str, verdict: Verdict) -> Verdict:
+    """Return the verdict on a text that waits for a person even when the rules accept it."""
+    if verdict.is_held:
+        return verdict
+    return Verdict((Finding(OWNER_DECIDES, Reason.OWNER_DECIDES, 0, len(text)),), verdict.rules_version)
 
 
 def _described(descriptions: Mapping[str, str]) -> Iterator[Rule]:

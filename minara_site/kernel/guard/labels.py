@@ -20,7 +20,7 @@ SENTENCES: Mapping[str, str | Promise] = {
     Reason.INJECTION: _("It gives the agent orders instead of telling it something."),
     Reason.HIDDEN: _("It holds characters that no person sees and every model reads."),
     Reason.SECRET: _("It holds what looks like a password, a key or a seed phrase."),
-    Reason.OWNER_DECIDES: _("A key wrote it, and it steers the agent: its owner decides whether it comes in."),
+    Reason.OWNER_DECIDES: _("A key wrote it where a person decides whether it comes in."),
 }
 
 

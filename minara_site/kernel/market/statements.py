@@ -16,7 +16,7 @@ from django.db import connection, models
 
 from minara_site.kernel.db import slices
 from minara_site.kernel.market.core.bars import Candidate, Quote
-from minara_site.kernel.market.core.values import DIGITS
+from minara_site.kernel.market.core.values import DIGITS, in_utc
 
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 SQLITE_DIGITS = Context(prec=DIGITS)
@@ -130,18 +130,7 @@ def read_thinned(
     bounds = [connection.ops.adapt_datetimefield_value(moment) for slot in slots for moment in slot]
     with connection.cursor() as cursor:
         cursor.execute(thinned_statement(parts, len(slots)), [*bounds, *asked])
-        ids = cursor.fetchall()
-        found = [
-            dict(
-                read_rows(
-                    cursor,
-                    part,
-                    {row[n] for row in ids} - {None},
-                )
-            )
-            for n, part in enumerate(parts)
-        ]
-    return [[found[n][row_id] for n, row_id in enumerate(row) if row_id is not None] for row in ids]
+        return read_slots(cursor, parts, cursor.fetchall())
 
 
 @cache
@@ -169,20 +158,27 @@ def read_newest_of_symbols(
         for some in slices(dict.fromkeys(slots)):
             values = [value for symbol, since, until in some for value in (symbol, adapt(since), adapt(until))]
             cursor.execute(symbols_slots_statement(parts, len(some)), [*values, *asked])
-            ids = cursor.fetchall()
-            rows = [
-                dict(
-                    read_rows(
-                        cursor,
-                        part,
-                        {row[n] for row in ids} - {None},
-                    )
-                )
-                for n, part in enumerate(parts)
-            ]
-            for slot, row in zip(some, ids, strict=True):
-                found[slot] = [rows[n][row_id] for n, row_id in enumerate(row) if row_id is not None]
+            found |= zip(some, read_slots(cursor, parts, cursor.fetchall()), strict=True)
     return [found[slot] for slot in slots]
+
+
+def read_slots(
+    cursor: Any,
+    parts: Sequence[Part],
+    ids: Sequence[Sequence[int | None]],
+) -> list[list[Candidate]]:
+    """Return the rows that a statement named for each slot, by the ids of each part or None. A statement for a part."""
+    found = [
+        dict(
+            read_rows(
+                cursor,
+                part,
+                {row_id for row in ids if (row_id := row[n]) is not None},
+            )
+        )
+        for n, part in enumerate(parts)
+    ]
+    return [[found[n][row_id] for n, row_id in enumerate(row) if row_id is not None] for row in ids]
 
 
 def read_rows(
@@ -261,8 +257,7 @@ def price_of(value: Any) -> Decimal:
 
 def moment_of(value: Any) -> datetime:
     """Return a stored moment; SQLite keeps it as text in UTC."""
-    moment = value if isinstance(value, datetime) else datetime.fromisoformat(value)
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    return in_utc(value if isinstance(value, datetime) else datetime.fromisoformat(value))
 
 
 def slots_between(since: datetime, until: datetime, most: int) -> list[Span]:

@@ -116,3 +116,14 @@ def fingerprint_static_files() -> str:
             facts = Path(storage.path(path)).stat()
             digest.update(f"{path} {facts.st_size} {facts.st_mtime_ns}\n".encode())
     return digest.hexdigest()
+
+
+def child_environment(**named: str) -> dict[str, str]:
+    """Return the environment of a child process: ours, the named variables, and where the code lies."""
+    path = os.pathsep.join(
+        filter(
+            None,
+            (str(settings.BASE_DIR), os.environ.get("PYTHONPATH")),
+        )
+    )
+    return {**os.environ, **named, "PYTHONPATH": path}

@@ -94,7 +94,8 @@ def decide(*, proposal_id: int, principal: Any, is_approved: bool, now: datetime
             kind.apply(proposal, proposal.after, principal=principal, now=now)
             proposal.seen = kind.seen(principal.owner, proposal.key)
         state = ProposalState.APPROVED if is_approved else ProposalState.REJECTED
-        store_state(proposal, state, f"proposal_{state}", actor=principal.actor, now=now)
+        act = "proposal_approved" if is_approved else "proposal_rejected"
+        store_state(proposal, state, act, actor=principal.actor, now=now)
     return proposal
 
 

@@ -8,7 +8,7 @@ from minara_site.web.filters import Filter, FilterKind
 from minara_site.web.lists.answers import render_list, render_row
 from minara_site.web.lists.load import load_page
 from minara_site.web.lists.page import ListPage, total_label
-from minara_site.web.lists.pieces import BulkAction, Column, Empty, Sort, by_time
+from minara_site.web.lists.pieces import BulkAction, Column, Empty, Sort, by_time, newest_first
 from minara_site.web.lists.spec import ListSpec
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "Sort",
     "by_time",
     "load_page",
+    "newest_first",
     "render_list",
     "render_row",
     "total_label",

@@ -28,10 +28,15 @@ class Sort:
     order: Order
 
 
+def newest_first(field: str, label: Text = "") -> Sort:
+    """Return the order of most lists."""
+    return Sort("newest", label or gettext_lazy("newest first"), Order(field))
+
+
 def by_time(field: str, newest: Text = "", oldest: Text = "") -> tuple[Sort, Sort]:
     """Return the two orders of most lists, newest first by default."""
-    first = Sort("newest", newest or gettext_lazy("newest first"), Order(field))
-    return first, Sort("oldest", oldest or gettext_lazy("oldest first"), Order(field, descending=False))
+    last = Sort("oldest", oldest or gettext_lazy("oldest first"), Order(field, descending=False))
+    return newest_first(field, newest), last
 
 
 @dataclass(frozen=True, slots=True)

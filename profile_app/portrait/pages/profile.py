@@ -12,11 +12,9 @@ from memory_app.memories.prompt_rows import load_prompt_rows
 from minara_site.access.models import User
 from minara_site.kernel.core.tokens import estimate_tokens
 from minara_site.kernel.guard.masking import mask, masked_for
-from minara_site.kernel.guard.preview import GuardPreview, preview_text
 from profile_app.documents.core import CUSTOM_PROMPT
 from profile_app.documents.models import Document
-from profile_app.documents.pages import shape_waiting
-from profile_app.documents.selectors import find_document
+from profile_app.documents.pages import count_text, shape_waiting
 from profile_app.portrait.core.profile import (
     INCLUDE_MEMORIES,
     INCLUDE_SUMMARY,
@@ -27,9 +25,9 @@ from profile_app.portrait.core.profile import (
 )
 from profile_app.portrait.core.sections import Portrait, costs_of
 from profile_app.portrait.core.wallets import MAX_WALLETS, Wallet, parse_wallets
-from profile_app.portrait.forms import MAX_PROMPT_CHARS
 from profile_app.portrait.selectors.profile import (
     find_last_refresh,
+    find_prompt,
     load_profile,
     load_profile_texts,
     settings_record,
@@ -82,7 +80,7 @@ class WalletRow:
 def page_context(owner: User, reader: User, *, now: datetime) -> dict[str, Any]:
     """Return what the page shows of an owner's profile; secrets of another owner are masked. Twelve queries at most."""
     profile, is_own = load_profile(owner.pk), owner.pk == reader.pk
-    document = find_document(owner=owner, kind=CUSTOM_PROMPT, name=CUSTOM_PROMPT)
+    document = find_prompt(owner)
     summaries = summaries_of(load_profile_texts(owner.pk))
     memories = load_prompt_rows(owner=owner, is_hidden=False).personalization
     costs = costs_of(Portrait(summaries, stable_tags(owner.pk), memories))
@@ -138,18 +136,4 @@ def shape_wallets(wallets: Sequence[Wallet], *, is_own: bool) -> list[WalletRow]
 
 def counted(text: str, document: Document | None) -> dict[str, Any]:
     """Return how long a text for the custom prompt is, what it costs, and what the guard finds in it."""
-    return {
-        "chars": len(text),
-        "max_chars": MAX_PROMPT_CHARS,
-        "tokens": estimate_tokens(text),
-        "preview": preview_prompt(text, document),
-    }
-
-
-def preview_prompt(text: str, document: Document | None) -> GuardPreview | None:
-    """Return why the guard flags this text, None when it accepts it."""
-    return preview_text(
-        text[:MAX_PROMPT_CHARS],
-        kind=CUSTOM_PROMPT,
-        object_id=document.pk if document else None,
-    )
+    return count_text(text, document, kind=CUSTOM_PROMPT, tokens=estimate_tokens(text))

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _, gettext_lazy, pgettext_lazy
 from learning_app.preferences.core import PREFERENCE_ORIGIN
 from minara_site.access.actors import name_actors
 from minara_site.access.models import User
+from minara_site.kernel.core.vocabulary import AGENT_ACTOR
 from minara_site.kernel.plain_text import parse_number
 from minara_site.web.labels import enumeration
 from profile_app.portrait.core.tags import MARKETS, MULTIPLE, SCHEMA, TagSource, parse_stored_tag_value
@@ -138,6 +139,11 @@ class TagRow:
     @property
     def is_declared(self) -> bool:
         return self.tag is not None and self.tag.source == TagSource.USER
+
+    @property
+    def is_stated_by_key(self) -> bool:
+        """Whether an agent declared it as its user's word: then both stand on it."""
+        return self.is_declared and self.tag.actor.startswith(AGENT_ACTOR)  # type: ignore[union-attr]
 
     @property
     def value(self) -> str:

@@ -15,7 +15,7 @@ from minara_site.kernel.jobs.models import JobRun
 from minara_site.kernel.prepared import OWNER_ID, Prepared
 from profile_app.documents.core import CUSTOM_PROMPT, PROFILE_SUMMARY
 from profile_app.documents.models import Document
-from profile_app.documents.selectors import DocumentText, accepted_texts
+from profile_app.documents.selectors import DocumentText, accepted_texts, find_document
 from profile_app.portrait.core.profile import (
     INCLUDE_MEMORIES,
     INCLUDE_SUMMARY,
@@ -34,6 +34,11 @@ def load_profile(owner_id: int) -> FinancialProfile:
     """Return an owner's row, one that is not stored, with the usual settings, where there is none. One query."""
     stored: FinancialProfile | None = FinancialProfile.objects.filter(pk=owner_id).first()
     return stored or FinancialProfile(owner_id=owner_id)
+
+
+def find_prompt(owner: User) -> Document | None:
+    """Return the document of the custom prompt, None where there never was one."""
+    return find_document(owner=owner, kind=CUSTOM_PROMPT, name=CUSTOM_PROMPT)
 
 
 def load_settings(owner_id: int) -> dict[str, bool]:

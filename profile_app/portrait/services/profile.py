@@ -16,7 +16,7 @@ from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import content_digest, record_audit
 from minara_site.kernel.core.vocabulary import is_named_key
-from minara_site.kernel.errors import Conflict, FieldError, Invalid, NotFound, Throttled
+from minara_site.kernel.errors import Conflict, FieldError, Invalid, NotFound, Throttled, invalid_field
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.labels import SENTENCES
 from minara_site.kernel.jobs.models import JobRun
@@ -25,7 +25,6 @@ from minara_site.kernel.ownership import lock_owner
 from minara_site.kernel.plain_text import storable_problem
 from profile_app.documents.core import CUSTOM_PROMPT, PROFILE_SUMMARY, Origin
 from profile_app.documents.models import Document
-from profile_app.documents.selectors import find_document
 from profile_app.documents.services import SavedDocument, save_document, save_draft
 from profile_app.portrait.core.profile import REFRESH, SETTINGS, SUMMARIES, refresh_wait
 from profile_app.portrait.core.wallets import (
@@ -38,7 +37,7 @@ from profile_app.portrait.core.wallets import (
     parse_wallets,
 )
 from profile_app.portrait.models import FinancialProfile
-from profile_app.portrait.selectors.profile import find_last_refresh
+from profile_app.portrait.selectors.profile import find_last_refresh, find_prompt
 
 ADDRESS_PROBLEMS = {
     AddressProblem.UNKNOWN: gettext_lazy("Give an EVM address (0x and 40 hex digits) or a Solana address."),
@@ -149,7 +148,7 @@ def clean_wallets(wallets: Sequence[Wallet], stored: Collection[Wallet]) -> tupl
     """Return wallets as they are stored. Raises Invalid."""
     if len(wallets) > MAX_WALLETS:
         problem = _("Follow at most %(max)d wallets.") % {"max": MAX_WALLETS}
-        raise Invalid(problem, errors=(FieldError("wallets", problem),))
+        raise invalid_field("wallets", problem)
     checked, problems = list[Wallet](), list[tuple[int, FieldError]]()
     for place, wallet in enumerate(wallets):
         address, label = check_address(wallet.address.strip()), wallet.label.strip()
@@ -199,12 +198,12 @@ def save_custom_prompt(
 ) -> SavedDocument:
     """Put the user's own instructions in force, or hold them, as `save_document` says; blanks alone remove them.
 
-    What a named key writes always waits.     Raises Invalid, and Conflict for another version.
+    What a named key writes always waits. Raises Invalid, and Conflict for another version.
     """
     content = content if content.strip() else ""
     with transaction.atomic():
         lock_owner(owner.pk)
-        stored = find_document(owner=owner, kind=CUSTOM_PROMPT, name=CUSTOM_PROMPT)
+        stored = find_prompt(owner)
         if not content and (stored is None or not stored.version):
             nothing = stored or Document(owner=owner, kind=CUSTOM_PROMPT, name=CUSTOM_PROMPT, updated_at=now)
             if stored and origin is Origin.PAGE:
@@ -225,10 +224,7 @@ def save_custom_prompt(
                 must_wait=is_named_key(actor),
             )
         except Invalid as refusal:
-            raise Invalid(
-                refusal.detail,
-                errors=(FieldError(CUSTOM_PROMPT, refusal.detail),),
-            ) from None
+            raise invalid_field(CUSTOM_PROMPT, refusal.detail) from None
     return saved
 
 

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import record_audit
-from minara_site.kernel.errors import Conflict, FieldError, Invalid, NotFound
+from minara_site.kernel.errors import Conflict, NotFound, invalid_field, refuse_problems
 from minara_site.kernel.ownership import lock_owner
 from profile_app.portrait.core.tags import (
     MARKETS,
@@ -64,7 +64,7 @@ def set_tag(
     """Say that a source says this value. Raises NotFound for no dimension, Invalid for no value of it."""
     check_name(name)
     if problem := value_problem(name, value):
-        raise Invalid(problem, errors=(FieldError("value", problem),))
+        raise invalid_field("value", problem)
     values = {name: value}
     return set_tags(
         owner=owner,
@@ -105,9 +105,7 @@ def check_values(values: Mapping[str, SentValue]) -> None:
     """Raise NotFound for no dimension, and Invalid with one error for each wrong value, by its dimension."""
     for name in values:
         check_name(name)
-    problems = {name: value_problem(name, value) for name, value in values.items()}
-    if errors := tuple(FieldError(name, problem) for name, problem in problems.items() if problem):
-        raise Invalid(errors[0].message, errors=errors)
+    refuse_problems({name: value_problem(name, value) for name, value in values.items()})
 
 
 def clear_tag(
@@ -201,7 +199,7 @@ def union_markets(
         if not values:
             return TagChange(MARKETS, UNCHANGED, tag)
         if problem := value_problem(MARKETS, [*dict.fromkeys(values)]):
-            raise Invalid(problem, errors=(FieldError(MARKETS, problem),))
+            raise invalid_field(MARKETS, problem)
         known = parse_stored_tag_value(MARKETS, tag.value) if tag else ()
         source, origin = (TagSource(tag.source), tag.origin) if tag else (TagSource.INFERRED, origin)
         change = Said(owner, source, actor, now, origin, is_demo).write(

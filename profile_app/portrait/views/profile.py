@@ -1,12 +1,13 @@
 """`/profile/`: the custom prompt with its versions, what prompts carry, refresh."""
 
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _, gettext_lazy
+from django.utils.translation import gettext as _
 
 from minara_site.access.models import User
 from minara_site.access.policy import Act
@@ -16,14 +17,22 @@ from minara_site.kernel.plain_text import parse_number, storable_problem
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.forms import show_refusal
 from minara_site.web.responses import form_status, render_page, see_other, toast
-from profile_app.documents.core import CUSTOM_PROMPT, Origin, kept_newlines
+from profile_app.documents.core import CUSTOM_PROMPT, Origin
 from profile_app.documents.models import Document
-from profile_app.documents.pages import shape_conflict, shape_versions
-from profile_app.documents.selectors import find_document, get_revision
-from profile_app.documents.services import SavedDocument
+from profile_app.documents.pages import preview_document, shape_conflict, shape_versions
+from profile_app.documents.selectors import get_version_text
+from profile_app.documents.views import (
+    NOT_STORED,
+    UNREADABLE,
+    answer_saved,
+    keep_draft,
+    read_text,
+    show_warning,
+)
 from profile_app.portrait.core.profile import SETTINGS
 from profile_app.portrait.forms import PromptForm, WalletForm
-from profile_app.portrait.pages.profile import SWITCHES, counted, page_context, preview_prompt
+from profile_app.portrait.pages.profile import SWITCHES, counted, page_context
+from profile_app.portrait.selectors.profile import find_prompt
 from profile_app.portrait.services.profile import (
     change_settings,
     open_profile,
@@ -31,9 +40,6 @@ from profile_app.portrait.services.profile import (
     save_custom_prompt,
     save_custom_prompt_draft,
 )
-
-UNREADABLE = HTTPStatus.UNPROCESSABLE_ENTITY
-NOT_STORED = gettext_lazy("Nothing is stored yet. Change the text, or confirm it below.")
 
 
 @page(Act.PROFILE_READ)
@@ -46,14 +52,14 @@ def profile_page(request: PageRequest) -> HttpResponse:
 def prompt_versions(request: PageRequest) -> HttpResponse:
     """Show the versions of the custom prompt, the newest first."""
     owner, reader = open_owner(request), request.principal.owner
-    document = find_document(owner=owner, kind=CUSTOM_PROMPT, name=CUSTOM_PROMPT)
+    document = find_prompt(owner)
     if document is None:
         raise NotFound(_("There is no version yet."))
     below = parse_number(request.GET.get("below", ""))
     versions = shape_versions(
         document,
         reader=reader,
-        restore_url=restore_url_at(document),
+        restore_url=partial(restore_url, document),
         below=below,
     )
     oldest = versions[-1].number if versions else 0
@@ -73,7 +79,7 @@ def save_prompt(request: PageRequest) -> HttpResponse:
     """Save the custom prompt, or preview what would change; what the guard flags asks for a confirmation."""
     owner, form = request.principal.owner, PromptForm(request.POST)
     has_preview = "preview" in request.POST
-    text, is_confirmed = read_prompt(request, form, find_prompt(owner))
+    text, is_confirmed = read_text(request, form, CUSTOM_PROMPT, kind=CUSTOM_PROMPT, document=find_prompt(owner))
     if has_preview or form.errors:
         return show_profile(
             request,
@@ -98,26 +104,7 @@ def save_prompt(request: PageRequest) -> HttpResponse:
         return show_profile(request, owner, form=form, status=UNREADABLE)
     except Conflict:
         return show_conflict(request, owner, text, opened=version)
-    return answer_saved(request, saved, before=version)
-
-
-def read_prompt(
-    request: PageRequest,
-    form: PromptForm,
-    document: Document | None,
-) -> tuple[str, bool]:
-    """Return the text of a form, and whether its writer confirmed what the guard flags in it; else the form says so."""
-    if not form.is_valid():
-        return "", False
-    text = kept_newlines(
-        form.cleaned_data["custom_prompt"],
-        document.content if document else "",
-    )
-    preview = None if storable_problem(text) else preview_prompt(text, document)
-    is_confirmed = preview is not None and request.POST.get("anyway") == preview.token
-    if preview and not is_confirmed and "preview" not in request.POST:
-        form.add_error("custom_prompt", NOT_STORED)
-    return text, is_confirmed
+    return answer_saved(request, saved, restore_url(saved.document, version), "profile:page")
 
 
 @page(Act.PROFILE_WRITE, methods=("POST",))
@@ -126,8 +113,8 @@ def restore_prompt(request: PageRequest, number: int) -> HttpResponse:
     owner, document = request.principal.owner, find_prompt(request.principal.owner)
     if document is None:
         raise NotFound(_("There is no such version."))
-    text = get_revision(document, number).content if number else ""
-    if preview_prompt(text, document):
+    text = get_version_text(document, number)
+    if preview_document(text, document, kind=CUSTOM_PROMPT):
         form = PromptForm({"custom_prompt": text, "version": document.version})
         form.add_error("custom_prompt", NOT_STORED)
         return show_profile(request, owner, form=form, status=UNREADABLE)
@@ -140,36 +127,24 @@ def restore_prompt(request: PageRequest, number: int) -> HttpResponse:
         now=timezone.now(),
         expected_version=before,
     )
-    return answer_saved(request, saved, before=before)
+    return answer_saved(request, saved, restore_url(saved.document, before), "profile:page")
 
 
 @page(Act.PROFILE_WRITE, methods=("POST",))
 def warn(request: PageRequest) -> HttpResponse:
     """Count while somebody types, and say what the guard finds."""
-    text = request.POST.get("custom_prompt", "").replace("\r\n", "\n")
-    shown = counted(
-        "" if storable_problem(text) else text,
+    return show_warning(
+        request,
+        CUSTOM_PROMPT,
         find_prompt(request.principal.owner),
+        counted,
     )
-    return render_page(request, "profile_app/documents/_guard_confirm.html", shown)
 
 
 @page(Act.PROFILE_WRITE, methods=("POST",))
 def draft(request: PageRequest) -> HttpResponse:
     """Keep the draft of the custom prompt, or discard it when it is empty. A script saves it every two seconds."""
-    owner = request.principal.owner
-    text = request.POST.get("draft", "").replace("\r\n", "\n")
-    version = parse_number(request.POST.get("version", "")) or 0
-    save_custom_prompt_draft(
-        owner=owner,
-        draft=text,
-        version=version,
-        now=timezone.now(),
-    )
-    if request.headers.get("X-Draft"):
-        return HttpResponse(_("Draft saved"), content_type="text/plain; charset=utf-8")
-    toast(request, _("Draft saved. No prompt carries it.") if text else _("Draft discarded."))
-    return see_other("profile:page")
+    return keep_draft(request, save_custom_prompt_draft, "profile:page")
 
 
 @page(Act.PROFILE_WRITE, methods=("POST",))
@@ -218,11 +193,6 @@ def open_owner(request: PageRequest) -> User:
         owner_name=request.GET.get("owner"),
         now=timezone.now(),
     )
-
-
-def find_prompt(owner: User) -> Document | None:
-    """Return the document of the custom prompt."""
-    return find_document(owner=owner, kind=CUSTOM_PROMPT, name=CUSTOM_PROMPT)
 
 
 def show_profile(
@@ -280,23 +250,6 @@ def show_conflict(
     )
 
 
-def answer_saved(
-    request: PageRequest,
-    saved: SavedDocument,
-    *,
-    before: int,
-) -> HttpResponse:
-    """Say what became of a text, with its undo."""
-    if saved.hold:
-        toast(request, _("Stored, but held: no agent reads it until you let it in."))
-    elif saved.is_changed:
-        undo_url = f"{reverse('profile:restore', args=[before])}?version={saved.document.version}"
-        toast(request, _("Saved. It is read from the next session on."), undo_url)
-    else:
-        toast(request, _("Nothing was changed: this text is in force already."))
-    return see_other("profile:page")
-
-
-def restore_url_at(document: Document) -> Any:
-    """Return the function that names where a version is put in force again, unless another one came in between."""
-    return lambda number: f"{reverse('profile:restore', args=[number])}?version={document.version}"
+def restore_url(document: Document, number: int) -> str:
+    """Return where a version is put in force again, unless another one comes in between."""
+    return f"{reverse('profile:restore', args=[number])}?version={document.version}"

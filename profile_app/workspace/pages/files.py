@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.db.models import Q
@@ -13,10 +14,9 @@ from django.utils.http import urlencode
 from minara_site.access.models import User
 from minara_site.kernel.core.tokens import estimate_tokens
 from minara_site.kernel.guard.masking import masked_for
-from minara_site.kernel.guard.preview import GuardPreview, preview_text
 from profile_app.documents.core import MAX_CHARS, WORKSPACE_FILE
 from profile_app.documents.models import Document
-from profile_app.documents.pages import shape_versions, shape_waiting
+from profile_app.documents.pages import count_text, shape_versions, shape_waiting
 from profile_app.documents.selectors import list_documents, load_texts_in_force
 from profile_app.workspace.core.identity import parse_identity
 from profile_app.workspace.core.names import (
@@ -163,7 +163,9 @@ def file_context(
     is_own, whose = owner.pk == reader.pk, owner_query(owner, reader)
     placement = placement_of(name) or Placement.NEVER
     versions = (
-        shape_versions(document, reader=reader, restore_url=restore_url_at(document), below=below) if document else []
+        shape_versions(document, reader=reader, restore_url=partial(restore_url, document), below=below)
+        if document
+        else []
     )
     oldest = versions[-1].number if versions else 0
     window = note_window(owner, now) if note_date(name) else []
@@ -201,27 +203,8 @@ def load_cost(owner: User) -> EditCost:
 
 
 def counted(text: str, document: Document | None) -> dict[str, Any]:
-    """Return how long a text is, what it costs, and what the guard finds in it."""
-    return {
-        "chars": len(text),
-        "max_chars": MAX_FILE_CHARS,
-        "tokens": estimate_tokens(text[:MAX_FILE_CHARS]),
-        "preview": preview_file(text, document),
-    }
-
-
-def preview_file(text: str, document: Document | None) -> GuardPreview | None:
-    """Return why the guard flags this text, None when it accepts it."""
-    return preview_text(
-        text[:MAX_FILE_CHARS],
-        kind=WORKSPACE_FILE,
-        object_id=document.pk if document else None,
-    )
-
-
-def restore_url_at(document: Document) -> Any:
-    """Return the function that names where a version is put in force again, unless another one came in between."""
-    return lambda number: restore_url(document, number)
+    """Return how long the text of a file is, what it costs, and what the guard finds in it."""
+    return count_text(text, document, kind=WORKSPACE_FILE, tokens=estimate_tokens(text[:MAX_FILE_CHARS]))
 
 
 def restore_url(document: Document, number: int) -> str:

@@ -11,15 +11,15 @@ from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.kernel.core.vocabulary import is_named_key
-from minara_site.kernel.errors import Conflict, FieldError, Invalid, NotFound, Refused
+from minara_site.kernel.errors import Conflict, NotFound, Refused, invalid_field
 from profile_app.documents.core import WORKSPACE_FILE, Origin
 from profile_app.documents.models import Document
-from profile_app.documents.selectors import find_document, get_revision
+from profile_app.documents.selectors import get_version_text
 from profile_app.documents.services import SavedDocument, save_document, save_draft
 from profile_app.workspace.core.names import OWN_WORDS, FileName, is_done, note_date, placement_of
 from profile_app.workspace.core.schedule import schedule_of
 from profile_app.workspace.problems import unknown_name_label
-from profile_app.workspace.selectors import today_of
+from profile_app.workspace.selectors import find_file, today_of
 
 
 def open_files(
@@ -89,10 +89,10 @@ def restore_version(
 
     What the guard refuses today waits.
     """
-    document = find_document(owner=owner, kind=WORKSPACE_FILE, name=name)
+    document = find_file(owner, name)
     if document is None:
         raise NotFound(unknown_name_label())
-    content = get_revision(document, number).content if number else ""
+    content = get_version_text(document, number)
     return write_file(
         owner=owner,
         name=name,
@@ -114,7 +114,7 @@ def check_writable(owner: User, name: str, *, now: datetime) -> None:
     elif (day := note_date(name)) and day > today_of(owner, now):
         problem = _("This day is not here yet. Write a note of today or of a day before.")
     if problem:
-        raise Invalid(problem, errors=(FieldError("name", problem),))
+        raise invalid_field("name", problem)
 
 
 def check_schedule(stored: Document, content: str) -> None:

@@ -111,10 +111,9 @@ def show_list(request: PageRequest, owner: User, form: NoteForm) -> HttpResponse
         "form": form,
         **list_context(owner, reader, now=timezone.now()),
     }
-    status = form_status(form) if form.is_bound else None
     return render_page(
         request,
         "profile_app/workspace/list.html",
         context,
-        status=status or 200,
+        status=form_status(form),
     )

@@ -1,11 +1,12 @@
 """`/workspace/<name>/`: the text of a file, its editor, versions, the text that waits, additions to MEMORY.md."""
 
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
 from django.http import HttpResponse
 from django.utils import timezone
-from django.utils.translation import gettext as _, gettext_lazy
+from django.utils.translation import gettext as _
 
 from minara_site.access.models import User
 from minara_site.access.policy import Act
@@ -17,20 +18,24 @@ from minara_site.web.forms import show_refusal
 from minara_site.web.responses import form_status, render_page, see_other, toast
 from profile_app.documents.core import WORKSPACE_FILE, Origin, kept_newlines
 from profile_app.documents.models import Document
-from profile_app.documents.pages import shape_conflict
-from profile_app.documents.selectors import find_document, get_revision
-from profile_app.documents.services import SavedDocument
+from profile_app.documents.pages import preview_document, shape_conflict
+from profile_app.documents.selectors import get_version_text
+from profile_app.documents.views import (
+    NOT_STORED,
+    UNREADABLE,
+    answer_saved,
+    keep_draft,
+    read_text,
+    show_warning,
+)
 from profile_app.workspace.core.names import IDENTITY_FILES, FileName, is_done, note_date, placement_of
 from profile_app.workspace.core.proposals import add_lines
 from profile_app.workspace.forms import FileForm, LinesForm
-from profile_app.workspace.pages.files import counted, file_context, preview_file, restore_url
+from profile_app.workspace.pages.files import counted, file_context, restore_url
 from profile_app.workspace.problems import unknown_name_label
-from profile_app.workspace.selectors import find_missing_lines, today_of
+from profile_app.workspace.selectors import find_file, find_missing_lines, today_of
 from profile_app.workspace.services.files import draft_file, restore_version, write_file
 from profile_app.workspace.views.lists import open_owner
-
-UNREADABLE = HTTPStatus.UNPROCESSABLE_ENTITY
-NOT_STORED = gettext_lazy("Nothing is stored yet. Change the text, or confirm it below.")
 
 
 @page(Act.WORKSPACE_READ)
@@ -61,7 +66,7 @@ def save(request: PageRequest, file_name: str) -> HttpResponse:
     check_name(file_name)
     owner, form = request.principal.owner, FileForm(file_name, request.POST)
     document = find_file(owner, file_name)
-    text, is_confirmed = read_text(request, form, document)
+    text, is_confirmed = read_text(request, form, "content", kind=WORKSPACE_FILE, document=document)
     if "preview" in request.POST or form.errors:
         return show_file(
             request,
@@ -96,7 +101,7 @@ def save(request: PageRequest, file_name: str) -> HttpResponse:
         )
     except Conflict:
         return show_conflict(request, owner, file_name, text, opened=version)
-    return answer_saved(request, saved, before=version)
+    return answer_saved(request, saved, restore_url(saved.document, version), "workspace:one", saved.document.name)
 
 
 @page(Act.WORKSPACE_WRITE, methods=("POST",))
@@ -107,8 +112,8 @@ def restore(request: PageRequest, file_name: str, file_version: int) -> HttpResp
     owner, document = request.principal.owner, find_file(request.principal.owner, file_name)
     if document is None:
         raise NotFound(_("There is no such version."))
-    text = get_revision(document, file_version).content if file_version else ""
-    if preview_file(text, document):
+    text = get_version_text(document, file_version)
+    if preview_document(text, document, kind=WORKSPACE_FILE):
         return ask_to_confirm(request, owner, document, text)
     before = parse_number(request.GET.get("version", "")) or document.version
     saved = restore_version(
@@ -119,38 +124,26 @@ def restore(request: PageRequest, file_name: str, file_version: int) -> HttpResp
         now=timezone.now(),
         expected_version=before,
     )
-    return answer_saved(request, saved, before=before)
+    return answer_saved(request, saved, restore_url(saved.document, before), "workspace:one", saved.document.name)
 
 
 @page(Act.WORKSPACE_WRITE, methods=("POST",))
 def warn(request: PageRequest, file_name: str) -> HttpResponse:
     """Count while somebody types, and say what the guard finds."""
     check_name(file_name)
-    text = request.POST.get("content", "").replace("\r\n", "\n")
-    shown = counted(
-        "" if storable_problem(text) else text,
+    return show_warning(
+        request,
+        "content",
         find_file(request.principal.owner, file_name),
+        counted,
     )
-    return render_page(request, "profile_app/documents/_guard_confirm.html", shown)
 
 
 @page(Act.WORKSPACE_WRITE, methods=("POST",))
 def draft(request: PageRequest, file_name: str) -> HttpResponse:
     """Keep the draft of a file, or discard it when it is empty. A script saves it every two seconds."""
     check_name(file_name)
-    text = request.POST.get("draft", "").replace("\r\n", "\n")
-    version = parse_number(request.POST.get("version", "")) or 0
-    draft_file(
-        owner=request.principal.owner,
-        name=file_name,
-        draft=text,
-        version=version,
-        now=timezone.now(),
-    )
-    if request.headers.get("X-Draft"):
-        return HttpResponse(_("Draft saved"), content_type="text/plain; charset=utf-8")
-    toast(request, _("Draft saved. No prompt carries it.") if text else _("Draft discarded."))
-    return see_other("workspace:one", file_name)
+    return keep_draft(request, partial(draft_file, name=file_name), "workspace:one", file_name)
 
 
 @page(Act.WORKSPACE_WRITE, methods=("GET", "POST"))
@@ -203,7 +196,7 @@ def add_chosen(
     version: int,
 ) -> HttpResponse:
     """Store MEMORY.md with its additions; what the guard flags is confirmed in the editor."""
-    if document and preview_file(text, document):
+    if document and preview_document(text, document, kind=WORKSPACE_FILE):
         return ask_to_confirm(request, owner, document, text)
     try:
         saved = write_file(
@@ -218,7 +211,7 @@ def add_chosen(
     except Conflict:
         toast(request, _("MEMORY.md changed since you opened this page. Choose again."))
         return see_other("workspace:additions")
-    return answer_saved(request, saved, before=version)
+    return answer_saved(request, saved, restore_url(saved.document, version), "workspace:one", saved.document.name)
 
 
 def check_name(name: str) -> None:
@@ -247,27 +240,6 @@ def check_fresh(
             now=timezone.now(),
         )
     principal.require(Act.IDENTITY_WRITE)
-
-
-def find_file(owner: User, name: str) -> Document | None:
-    """Return the document of a file."""
-    return find_document(owner=owner, kind=WORKSPACE_FILE, name=name)
-
-
-def read_text(
-    request: PageRequest,
-    form: FileForm,
-    document: Document | None,
-) -> tuple[str, bool]:
-    """Return the text of a form, and whether its writer confirmed what the guard flags in it; else the form says so."""
-    if not form.is_valid():
-        return "", False
-    text = kept_newlines(form.cleaned_data["content"], document.content if document else "")
-    preview = None if storable_problem(text) else preview_file(text, document)
-    is_confirmed = preview is not None and request.POST.get("anyway") == preview.token
-    if preview and not is_confirmed and "preview" not in request.POST:
-        form.add_error("content", NOT_STORED)
-    return text, is_confirmed
 
 
 def show_file(
@@ -366,24 +338,3 @@ def ask_to_confirm(
         form=form,
         status=UNREADABLE,
     )
-
-
-def answer_saved(
-    request: PageRequest,
-    saved: SavedDocument,
-    *,
-    before: int,
-) -> HttpResponse:
-    """Say what became of a text, with its undo."""
-    document = saved.document
-    if saved.hold:
-        toast(request, _("Stored, but held: no agent reads it until you let it in."))
-    elif saved.is_changed:
-        toast(
-            request,
-            _("Saved. It is read from the next session on."),
-            restore_url(document, before),
-        )
-    else:
-        toast(request, _("Nothing was changed: this text is in force already."))
-    return see_other("workspace:one", document.name)

@@ -13,13 +13,14 @@ from memory_app.memories.models import Memory
 from memory_app.memories.services import Changes, Draft, edit_memory, write_memories
 from memory_app.user_profile.services import set_entry
 from memory_app.writes.models import WriteRollback
-from minara_site.access.models import AccessEntry
+from minara_site.access.models import AccessEntry, ApiKey
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
+from tests.kit.api import agent_of
 from tests.kit.page import text_of
 from tests.kit.tables import table
 from tests.memory_app.writes.core.test_anomalies import minja
-from tests.memory_app.writes.factories import agent, person, write
+from tests.memory_app.writes.factories import agent, person, roll, unroll, write
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("frozen")]
 BAD = "key:bad00000"
@@ -155,6 +156,23 @@ def test_look_confirm_result_undo(operator_page, ana, olga):
     assert "Undone by you" in text_of(operator_page.get(f"/ops/writes/{record.pk}/"))
     assert f"roll-back {record.pk}" in text_of(operator_page.get(answer["Location"]))
     assert text_of(operator_page.get(undo_url), 409)
+
+
+@pytest.mark.database
+def test_a_burst_of_retracts_is_seen_and_taken_back(operator_page, ana, olga):
+    now, bad = timezone.now(), agent_of(ana)
+    key = f"key:{ApiKey.objects.get().prefix}"
+    rows = [write(agent(ana, "old00000"), f"lesson {text}", now=now - timedelta(days=2)) for text in minja(110)]
+    for row in rows[:10]:
+        assert bad.tool("memory_retract", {"id": row.pk, "reason": "gone"}).status_code == 200
+    ids = [row.pk for row in rows[10:]]
+    assert bad.post("/v1/memory/bulk", {"action": "delete", "ids": ids}).status_code == 200
+    page = text_of(operator_page.get("/ops/writes/"))
+    assert "110 writes within an hour" in page
+    rollback = roll(olga, key, now - timedelta(hours=1), timezone.now())
+    assert Memory.objects.live().count() == 110
+    unroll(olga, rollback, timezone.now())
+    assert Memory.objects.live().count() == 0
 
 
 def test_a_write_after_the_preview_is_a_conflict_that_shows_the_new_plan(operator_page, ana):

@@ -76,6 +76,13 @@ def test_shows_what_a_declaration_outranked_and_what_a_tag_was_read_out_of(page:
         assert page.get(PAGE, headers={"accept-language": "zh-hans"}).status_code == 200
 
 
+def test_says_what_a_key_declared(page: Client, ana: Any) -> None:
+    for actor, is_said in (("key:agent", True), (f"user:{ana.pk}", False)):
+        set_tag(owner=ana, name="risk", value="balanced", source=TagSource.USER, actor=actor, now=NOON)
+        assert ("Agent" in section(page, "risk")) is is_said
+        UserTag.objects.all().delete()
+
+
 def test_a_wrong_value_is_said_at_its_dimension(page: Client) -> None:
     for name, body in (
         ("risk", {}),

@@ -2,14 +2,17 @@
 
 import sys
 from argparse import ArgumentParser
+from collections.abc import Callable
+from dataclasses import dataclass
 from getpass import getpass
 from typing import Any
 
 from django.core.management.base import CommandError
 from django.utils import timezone
-from django.utils.translation import gettext as _
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _, gettext_lazy
 
-from minara_site.access.models import DEFAULT_USERNAME
+from minara_site.access.models import DEFAULT_USERNAME, User
 from minara_site.access.policy import Role
 from minara_site.access.security.factors import reset_second_factor
 from minara_site.access.users import create_user, disable_user, enable_user, list_users
@@ -17,6 +20,36 @@ from minara_site.kernel.command import MinaraCommand
 
 ACTOR = "command:user"
 ROLES = (Role.USER, Role.OPERATOR, Role.SUPPORT)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """An act on one person: what it does, and what is said when it is done."""
+
+    help: str
+    act: Callable[..., User]
+    done: Promise
+
+
+CHANGES = {
+    "disable": Change(
+        "Shut somebody out at once; their data stay.",
+        disable_user,
+        gettext_lazy("Disabled %(name)s. Sign-ins and keys have ended."),
+    ),
+    "enable": Change(
+        "Let somebody in again; their old keys stay revoked.",
+        enable_user,
+        gettext_lazy("Enabled %(name)s."),
+    ),
+    "reset-second-factor": Change(
+        "Take the second factor from somebody who lost theirs.",
+        reset_second_factor,
+        gettext_lazy(
+            "Took every second factor from %(name)s and signed them out. They sign in by password and add another."
+        ),
+    ),
+}
 
 
 class Command(MinaraCommand):
@@ -39,16 +72,20 @@ class Command(MinaraCommand):
             help="Read the password from the first input line.",
         )
         acts.add_parser("list", help="List everybody.")
-        disable = acts.add_parser("disable", help="Shut somebody out at once; their data stay.")
-        disable.add_argument("name")
-        enable = acts.add_parser("enable", help="Let somebody in again; their old keys stay revoked.")
-        enable.add_argument("name")
-        reset = acts.add_parser("reset-second-factor", help="Take the second factor from somebody who lost theirs.")
-        reset.add_argument("name")
+        for name, change in CHANGES.items():
+            acts.add_parser(name, help=change.help).add_argument("name")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run the act. Raises CommandError with one line that says what to do."""
-        getattr(self, f"run_{options['act'].replace('-', '_')}")(options)
+        match options["act"]:
+            case "create":
+                self.run_create(options)
+            case "list":
+                self.run_list()
+            case name:
+                change = CHANGES[name]
+                user = change.act(username=options["name"], now=timezone.now(), actor=ACTOR)
+                self.stdout.write(change.done % {"name": user.username})
 
     def run_create(self, options: dict[str, Any]) -> None:
         user = create_user(
@@ -68,41 +105,13 @@ class Command(MinaraCommand):
         )
         self.stdout.write(made % {"name": user.username, "role": options["role"]})
 
-    def run_list(self, options: dict[str, Any]) -> None:
+    def run_list(self) -> None:
         for user in list_users():
             state = _("active") if user.is_active else _("disabled")
             seen = f"{user.last_login:%Y-%m-%d %H:%M} UTC" if user.last_login else _("never")
             seen = _("last sign-in %(moment)s") % {"moment": seen}
             default = f"  {DEFAULT_USERNAME}" if user.is_default else ""
             self.stdout.write(f"{user.username:<24} {user.role:<9} {state:<9} {seen}{default}")
-
-    def run_disable(self, options: dict[str, Any]) -> None:
-        user = disable_user(
-            username=options["name"],
-            now=timezone.now(),
-            actor=ACTOR,
-        )
-        self.stdout.write(_("Disabled %(name)s. Sign-ins and keys have ended.") % {"name": user.username})
-
-    def run_enable(self, options: dict[str, Any]) -> None:
-        user = enable_user(
-            username=options["name"],
-            now=timezone.now(),
-            actor=ACTOR,
-        )
-        self.stdout.write(_("Enabled %(name)s.") % {"name": user.username})
-
-    def run_reset_second_factor(self, options: dict[str, Any]) -> None:
-        """Let somebody in by password alone, to set up another factor."""
-        user = reset_second_factor(
-            username=options["name"],
-            now=timezone.now(),
-            actor=ACTOR,
-        )
-        reset = _(
-            "Took every second factor from %(name)s and signed them out. They sign in by password and add another."
-        )
-        self.stdout.write(reset % {"name": user.username})
 
 
 def read_password(*, from_stdin: bool) -> str | None:

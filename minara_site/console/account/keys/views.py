@@ -5,19 +5,19 @@ from http import HTTPStatus
 
 from django.conf import settings
 from django.http import HttpResponse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _, gettext_lazy
 
 from minara_site.access.keys.core import KeyState, NewKey
 from minara_site.access.keys.services import create_key, get_key, revoke_key
-from minara_site.access.models import ApiKey
+from minara_site.access.models import ApiKey, User
 from minara_site.access.policy import Act, Scope
 from minara_site.console.account.keys.forms import NewKeyForm
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.shell.pages import PageRequest, page
-from minara_site.web.forms import WordForm, show_refusal
-from minara_site.web.keyset import Order
-from minara_site.web.lists import Column, Empty, ListSpec, Sort, load_page, render_list
+from minara_site.web.forms import WordForm, posted, show_refusal
+from minara_site.web.lists import Column, Empty, ListSpec, load_page, newest_first, render_list
 from minara_site.web.responses import render_form, render_page, see_other, toast
 
 SENT_FORMS = "sent_key_forms"  # in the session: the marks of the forms that made a key lately
@@ -34,7 +34,7 @@ KEYS = ListSpec(
         Column(gettext_lazy("Last used"), numeric=True),
         Column(gettext_lazy("Expires"), numeric=True),
     ),
-    sorts=(Sort("newest", gettext_lazy("newest first"), Order("created_at")),),
+    sorts=(newest_first("created_at"),),
     empty=Empty(
         "key",
         gettext_lazy("No API keys"),
@@ -71,9 +71,9 @@ def key_new(request: PageRequest) -> HttpResponse:
     """Make a key and show it, once: it is in this answer and nowhere else."""
     form = NewKeyForm(
         request.principal.role,
-        request.POST if request.method == "POST" else None,
+        posted(request),
     )
-    if request.method == "POST" and form.is_valid():
+    if form.is_valid():
         if was_sent(request, form):
             toast(request, _("That key was made already."))
             return see_other("access:keys")
@@ -137,14 +137,32 @@ def show_once(request: PageRequest, key: NewKey) -> HttpResponse:
 @page(Act.KEYS, methods=("GET", "POST"))
 def key_revoke(request: PageRequest, prefix: str) -> HttpResponse:
     """Close a key for good, after its owner has typed so."""
-    key = get_key(prefix=prefix, user=request.user)
+    return ask_to_revoke(
+        request,
+        "access:key_revoke",
+        request.user,
+        prefix,
+        back_url=reverse("access:keys"),
+    )
+
+
+def ask_to_revoke(
+    request: PageRequest,
+    act: str,
+    user: User,
+    prefix: str,
+    *,
+    back_url: str,
+) -> HttpResponse:
+    """Close a key of this user for good, once the word is typed. Raises NotFound, and Conflict for a closed one."""
+    key = get_key(prefix=prefix, user=user)
     if key.state(timezone.now()) is KeyState.REVOKED:
         raise Conflict(_("This key was revoked before; it opens nothing."))
-    form = WordForm("access:key_revoke", request.POST if request.method == "POST" else None)
-    if request.method == "POST" and form.is_valid():
+    form = WordForm(act, posted(request))
+    if form.is_valid():
         revoke_key(
             prefix=prefix,
-            user=request.user,
+            user=user,
             now=timezone.now(),
             actor=request.principal.actor,
         )
@@ -152,6 +170,10 @@ def key_revoke(request: PageRequest, prefix: str) -> HttpResponse:
             request,
             _("Revoked the key %(key)s. Nothing can use it any more.") % {"key": prefix},
         )
-        return see_other("access:keys")
-    context = {"title": _("Revoke this key?"), "key": key}
+        return see_other(back_url)
+    context = {
+        "title": _("Revoke this key?"),
+        "key": key,
+        "cancel_url": back_url,
+    }
     return render_form(request, "console/account/keys/revoke.html", form, context)

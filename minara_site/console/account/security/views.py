@@ -22,7 +22,7 @@ from minara_site.access.security.passwords import change_password
 from minara_site.console.account.security.forms import AppForm, NewPasskeyForm, NewPasswordForm
 from minara_site.kernel.errors import Conflict
 from minara_site.shell.pages import PageRequest, page
-from minara_site.web.forms import WordForm
+from minara_site.web.forms import WordForm, posted
 from minara_site.web.responses import render_form, render_page, see_other, toast
 
 HERE = "access:security"
@@ -57,8 +57,8 @@ def by(request: PageRequest) -> dict[str, Any]:
 @sensitive_post_parameters("old_password", "new_password1", "new_password2")
 def password(request: PageRequest) -> HttpResponse:
     """Change the password; this session goes on, the others end."""
-    form = NewPasswordForm(request.user, request.POST if request.method == "POST" else None)
-    if request.method == "POST" and form.is_valid():
+    form = NewPasswordForm(request.user, posted(request))
+    if form.is_valid():
         change_password(password=form.cleaned_data["new_password1"], **by(request))
         sessions.renew_session(request)
         toast(request, _("Changed the password. Everywhere else you are signed out."))
@@ -73,8 +73,8 @@ def app(request: PageRequest) -> HttpResponse:
     """Set up an authenticator app: a picture to scan, and a first code as proof."""
     if factors.list_factors(request.user).app:
         return see_other(HERE)
-    form = AppForm(request.user, request.POST if request.method == "POST" else None)
-    if request.method == "POST" and form.is_valid():
+    form = AppForm(request.user, posted(request))
+    if form.is_valid():
         return show_codes(request, factors.add_app(secret=form.secret, **by(request)))
     address = get_adapter().build_totp_url(request.user, form.secret)
     context = {"title": _("Set up an authenticator app"), "picture": draw_code(address)}
@@ -92,8 +92,8 @@ def draw_code(text: str) -> str:
 @page(Act.SECURITY_CHANGE, methods=("GET", "POST"))
 def passkey_new(request: PageRequest) -> HttpResponse:
     """Keep a passkey that the browser has made."""
-    form = NewPasskeyForm(request.POST if request.method == "POST" else None)
-    if request.method == "POST" and form.is_valid():
+    form = NewPasskeyForm(posted(request))
+    if form.is_valid():
         return show_codes(
             request,
             factors.add_passkey(**form.cleaned_data, **by(request)),
@@ -124,9 +124,9 @@ def factor_remove(request: PageRequest, factor_id: int) -> HttpResponse:
     row = factors.get_factor(user=request.user, factor_id=factor_id)
     form = WordForm(
         "access:factor_remove",
-        request.POST if request.method == "POST" else None,
+        posted(request),
     )
-    if request.method == "POST" and form.is_valid():
+    if form.is_valid():
         factors.remove_factor(factor_id=factor_id, **by(request))
         toast(request, _("Removed. Everywhere else you are signed out."))
         return see_other(HERE)
@@ -144,8 +144,8 @@ def codes(request: PageRequest) -> HttpResponse:
     have = factors.list_factors(request.user)
     if not have.count:
         raise Conflict(_("Recovery codes replace a second factor. Add one first."))
-    form = WordForm("access:codes", request.POST if request.method == "POST" else None)
-    if request.method == "POST" and form.is_valid():
+    form = WordForm("access:codes", posted(request))
+    if form.is_valid():
         return show_codes(request, factors.renew_codes(**by(request)))
     context = {"title": _("New recovery codes"), "factors": have}
     return render_form(request, "console/account/security/codes.html", form, context)

@@ -9,8 +9,7 @@ from minara_site.kernel.llm.core import Category
 from minara_site.kernel.llm.core.windows import EVERY, Window
 from minara_site.shell.owners import user_filter
 from minara_site.web.filters import Rows, choice
-from minara_site.web.keyset import Order
-from minara_site.web.lists import Column, Empty, Filter, FilterKind, ListSpec, Sort
+from minara_site.web.lists import Column, Empty, Filter, FilterKind, ListSpec, newest_first
 
 MONTH = re.compile("20[0-9]{2}-(0[1-9]|1[0-2])")
 SETTLES_WITHIN = timedelta(days=2)  # of the beginning of its day; a call does not take longer
@@ -44,7 +43,7 @@ CALLS = ListSpec(
         Column(gettext_lazy("Cost"), numeric=True),
         Column(gettext_lazy("When"), numeric=True),
     ),
-    sorts=(Sort("newest", gettext_lazy("newest first"), Order("ts")),),
+    sorts=(newest_first("ts"),),
     filters=(
         choice(
             "category",

@@ -21,7 +21,13 @@ from minara_site.kernel.db import close_connections, is_sqlite
 from minara_site.kernel.http import HttpFailed, HttpLimits, request
 from minara_site.kernel.instance.services import check_secret_key
 from minara_site.kernel.processes.signals import StopRequest
-from minara_site.kernel.processes.start import collect_static_files, find_address, hold_data_folder, migrate_databases
+from minara_site.kernel.processes.start import (
+    child_environment,
+    collect_static_files,
+    find_address,
+    hold_data_folder,
+    migrate_databases,
+)
 from minara_site.kernel.processes.supervisor import Child, supervise
 from profile_app.workspace.services import sync_all
 
@@ -118,14 +124,8 @@ class Site:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Return the children's environment: ours, the address, and where the code lies."""
-        path = os.pathsep.join(
-            filter(
-                None,
-                (str(settings.BASE_DIR), os.environ.get("PYTHONPATH")),
-            )
-        )
-        return {**os.environ, "MINARA_PUBLIC_URL": self.url, "PYTHONPATH": path}
+        """Return the children's environment: ours, and the address."""
+        return child_environment(MINARA_PUBLIC_URL=self.url)
 
     def web_server(self, workers: int) -> Child:
         module = "minara_site.kernel.processes.web"

@@ -58,11 +58,17 @@ class UnusableError(ValueError):
         self.fault, self.column, self.other_line = fault, column, other_line
 
 
-def read_number(value: Any, column: str) -> Decimal:
-    """Return a finite number of 15 digits from text or from a JSON number. Raises UnusableError."""
+def read_text(value: Any, column: str) -> str:
+    """Return a value as text without blanks around it. Raises UnusableError where nobody says one."""
     text = "" if value is None or isinstance(value, bool) else str(value).strip()
     if not text:
         raise UnusableError(Fault.MISSING, column)
+    return text
+
+
+def read_number(value: Any, column: str) -> Decimal:
+    """Return a finite number of 15 digits from text or from a JSON number. Raises UnusableError."""
+    text = read_text(value, column)
     if len(text) > MAX_CHARS or _NUMBER.fullmatch(text) is None:
         raise UnusableError(Fault.NOT_A_NUMBER, column)
     try:
@@ -108,9 +114,7 @@ def read_moment(value: Any, column: str = "ts") -> datetime:
 
     Raises UnusableError for what is no moment, and for one before 1970 or after 2200.
     """
-    text = "" if value is None or isinstance(value, bool) else str(value).strip()
-    if not text:
-        raise UnusableError(Fault.MISSING, column)
+    text = read_text(value, column)
     if isinstance(value, float) and not math.isfinite(value):
         raise UnusableError(Fault.NOT_A_MOMENT, column)
     try:
@@ -132,5 +136,9 @@ def iso_moment(text: str) -> datetime:
     """Return the moment of an ISO text. Raises ValueError or OverflowError."""
     if len(text) > MAX_CHARS:
         raise ValueError("too long")
-    moment = datetime.fromisoformat(text.removesuffix(" UTC"))
+    return in_utc(datetime.fromisoformat(text.removesuffix(" UTC")))
+
+
+def in_utc(moment: datetime) -> datetime:
+    """Return a moment in UTC; one without a zone is in UTC already."""
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
