@@ -24,7 +24,7 @@ from minara_site.kernel.governance.selectors import mode_of
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.llm.gateway import what_is_missing
 from minara_site.shell.pages import PageRequest, page
-from minara_site.web.forms import WordForm, show_refusal
+from minara_site.web.forms import WordForm, posted, show_refusal
 from minara_site.web.moments import number_label
 from minara_site.web.responses import render_form, render_page, see_other, toast, wants_fragment
 
@@ -47,7 +47,7 @@ def run_list(request: PageRequest) -> HttpResponse:
 def start(request: PageRequest) -> HttpResponse:
     """Ask for a run of each ticker; what was typed stays in the form when it cannot be."""
     initial = {"tickers": request.GET.get("ticker", "")}
-    form = StartForm(request.POST if request.method == "POST" else None, initial=initial)
+    form = StartForm(posted(request), initial=initial)
     if form.is_valid():
         principal = request.principal
         try:

@@ -24,7 +24,7 @@ from minara_site.shell.undo import undo_url
 from minara_site.web.forms import show_refusal
 from minara_site.web.lists import BulkAction
 from minara_site.web.moments import number_label
-from minara_site.web.responses import back, render_page, see_other, toast
+from minara_site.web.responses import back, render_form, render_page, see_other, toast
 
 RESTORE = BulkAction("restore", _("Restore"), "undo")
 TEMPLATE = "learning_app/learnings/one.html"
@@ -180,17 +180,10 @@ def try_page(request: PageRequest) -> HttpResponse:
     is_own = owner == principal.owner
     context = {
         "title": _("Try a message") if is_own else _("Try a message for %(owner)s") % {"owner": owner.get_short_name()},
-        "form": form,
         "message": tried.get("message", ""),
         "rows": rows,
         "top": settings.MINARA.minara_learning_top_k,
         "is_on": is_learning_on(),
         "owner_name": "" if is_own else owner.username,
     }
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
-    return render_page(
-        request,
-        "learning_app/learnings/try.html",
-        context,
-        status=status,
-    )
+    return render_form(request, "learning_app/learnings/try.html", form, context)

@@ -71,8 +71,8 @@ class MethodologyReview(RecordedReview):
         """Do what a verdict means on rows that wait, and return what was done."""
 
     @abstractmethod
-    def verdicts(self, row: Methodology) -> tuple[Verdict, Verdict]:
-        """Return what accepting and refusing mean for a row."""
+    def verdicts(self) -> tuple[Verdict, Verdict]:
+        """Return what accepting and refusing mean."""
 
     def find(self, keys: Collection[str]) -> Sequence[Methodology]:
         found = list(Methodology.objects.filter(uid__in=keys))
@@ -127,7 +127,7 @@ class MethodologyReview(RecordedReview):
         return ReviewPane(
             "learning_app/methodologies/_review.html",
             evidence,
-            *self.verdicts(row),
+            *self.verdicts(),
         )
 
     def decided_url(self, row: Any) -> str:
@@ -166,7 +166,7 @@ class NewMethodologyReview(MethodologyReview):
     def waiting(self) -> Rows:
         return Methodology.objects.unread()
 
-    def verdicts(self, row: Methodology) -> tuple[Verdict, Verdict]:
+    def verdicts(self) -> tuple[Verdict, Verdict]:
         return (
             Verdict(
                 self.accept,
@@ -231,7 +231,7 @@ class KeptBackReview(MethodologyReview):
     def waiting(self) -> Rows:
         return Methodology.objects.kept_back()
 
-    def verdicts(self, row: Methodology) -> tuple[Verdict, Verdict]:
+    def verdicts(self) -> tuple[Verdict, Verdict]:
         return (
             Verdict(
                 _("Release methodology"),

@@ -17,8 +17,7 @@ from minara_site.kernel.core.diff import Segment, word_diff
 from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.kernel.ownership import Owner
-from minara_site.web.keyset import Order
-from minara_site.web.lists import Column, Empty, ListSpec, Sort
+from minara_site.web.lists import Column, Empty, ListSpec, newest_first
 from minara_site.web.moments import number_label
 
 PART = 50  # rows of a preview at a time
@@ -147,7 +146,7 @@ def spec_for(direction: Direction, *, is_shared: bool) -> ListSpec:
             Column(gettext_lazy("Size"), numeric=True),
             Column(gettext_lazy("Requested"), numeric=True),
         ),
-        sorts=(Sort("newest", gettext_lazy("newest first"), Order("created_at")),),
+        sorts=(newest_first("created_at"),),
         has_actions=False,
         page_size=20,
         empty=Empty(

@@ -123,7 +123,7 @@ def add_signposts(packing: ExportRun, wanted: ExportScope) -> None:
     """Write what a reader opens first, and last the signatures, which cover that too."""
     banner = render_document(wanted.head("banner"), render_banner(wanted))
     index = render_document(
-        wanted.head("index") | {"owner": wanted.owner.username},
+        wanted.head("index", owner=wanted.owner.username),
         render_index(packing.paths, now=wanted.now),
     )
     packing.add("banner", OutFile("README.md", banner))

@@ -17,7 +17,7 @@ from minara_site.access.access_log import log_access
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.core.assets import AssetClass, AssetGroup
-from minara_site.kernel.errors import FieldError, Invalid
+from minara_site.kernel.errors import invalid_field
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.shell.owners import open_owner
 from minara_site.shell.pages import PageRequest
@@ -96,10 +96,7 @@ def edges(request: PageRequest, query: Query[EdgeQuery]) -> dict[str, Any]:
     """
     node = open_node(query.entity)
     if node is None:
-        raise Invalid(
-            unknown := _("This names no entity."),
-            errors=(FieldError("entity", unknown),),
-        )
+        raise invalid_field("entity", _("This names no entity."))
     owner = request.principal.reads(Act.GRAPH_READ, query.owner)
     rows = list_entity_edges(owner=owner, node=node, edge_type=query.edge_type)
     page = paginate(

@@ -14,7 +14,7 @@ from memory_app.index.core.document import Kind as DocumentKind
 from memory_app.index.core.parser import MAX_QUERY_CHARS, parse_query
 from memory_app.index.core.query import Filters, Node, Note, NoteCode, Query
 from minara_site.kernel.core.vocabulary import Category, Source
-from minara_site.kernel.errors import FieldError, Invalid
+from minara_site.kernel.errors import invalid_field
 from minara_site.kernel.ownership import EVERYONE, Owner
 from minara_site.kernel.plain_text import storable_problem
 
@@ -85,7 +85,7 @@ def read_query(
     """Return the parsed query with the filters of the door added; what is too long is cut. Raises Invalid."""
     problem = storable_problem(text)
     if problem is not None:
-        raise Invalid(problem, errors=(FieldError("q", problem),))
+        raise invalid_field("q", problem)
     parsed = parse_query(text[:MAX_QUERY_CHARS])
     if len(text) > MAX_QUERY_CHARS:
         parsed = replace(

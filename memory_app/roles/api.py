@@ -17,10 +17,9 @@ from memory_app.roles.models import RoleMemory
 from memory_app.roles.records import entry_record, role_record
 from memory_app.roles.registry import registry
 from memory_app.roles.schemas import NewDecision
-from memory_app.roles.selectors import count_pending, find_refused, get_entry, list_entries, list_lessons
-from memory_app.roles.services.outcome import apply_due_marks, mark_outcome
+from memory_app.roles.selectors import count_pending, find_refused, list_entries, list_lessons
+from memory_app.roles.services.outcome import apply_due_marks, mark_outcome, open_entry
 from memory_app.roles.services.record import DecisionDraft, record_decision
-from minara_site.access.access_log import log_opened
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import NotFound
@@ -37,7 +36,6 @@ router = ApiRouter(tags=["roles"])
 
 NEWEST = Order("decided_at")
 NEWEST_OUTCOME = Order("outcome_at")
-EntryId = Annotated[int, Field(ge=1, le=2**63 - 1)]
 
 
 class SkillOut(Schema):
@@ -248,15 +246,7 @@ def read(
 ) -> dict[str, Any]:
     """Read one decision; what the guard holds of it is there without its words."""
     owner = request.principal.reads(Act.ROLE_MEMORY_READ, query.owner)
-    apply_due_marks(now=timezone.now())
-    entry = get_entry(owner=owner, entry_id=entry_id)
-    log_opened(
-        request.principal,
-        entry.owner_id,
-        kind="role_memory",
-        object_id=entry.pk,
-        now=timezone.now(),
-    )
+    entry = open_entry(request.principal, owner, entry_id, now=timezone.now())
     return shown_alone(request, entry)
 
 

@@ -86,6 +86,10 @@ class RoleRegistry:
         """Return every role, in the order of their ids."""
         return tuple(self._roles.values())
 
+    def known(self) -> str:
+        """Return the ids of all roles as a sentence names them."""
+        return ", ".join(self._roles)
+
     def of_skill(self, skill_id: str) -> tuple[DeclaredRole, ...]:
         """Return the roles that a skill owns, in the order of their ids."""
         return tuple(each for each in self._roles.values() if each.skill.id == skill_id)

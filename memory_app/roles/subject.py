@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from minara_site.kernel.errors import FieldError, Invalid
+from minara_site.kernel.errors import Invalid, invalid_field
 from minara_site.kernel.market.core import normalise_symbol
 from minara_site.kernel.market.outcome import Direction
 
@@ -43,4 +43,4 @@ def read_direction(inputs: Mapping[str, Any]) -> Direction:
 
 def wrong_input(name: str, problem: str) -> Invalid:
     """Return the refusal of one input."""
-    return Invalid(problem, errors=(FieldError(f"inputs.{name}", problem),))
+    return invalid_field(f"inputs.{name}", problem)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from functools import partial
 
 from django.db import DEFAULT_DB_ALIAS
 
@@ -69,17 +70,14 @@ def compare_arms(
     using: str = DEFAULT_DB_ALIAS,
 ) -> Comparison:
     """Return what each arm finds and what the fusion makes of it; phrases and errors as of `search_memories`."""
-
-    def compare(parsed: Query) -> Comparison:
-        return compare_parsed(
-            parsed,
-            owner=owner,
-            fusion=fusion,
-            as_of=as_of,
-            limit=limit,
-            using=using,
-        )
-
+    compare = partial(
+        compare_parsed,
+        owner=owner,
+        fusion=fusion,
+        as_of=as_of,
+        limit=limit,
+        using=using,
+    )
     parsed = read_query(query)
     found = compare(parsed)
     unquoted_found = compare(unquoted(parsed)) if parsed.is_exact and not found.has_hits else found

@@ -15,14 +15,13 @@ from itertools import groupby
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
-from memory_app.index.adapters import SearchBackend
-from memory_app.index.adapters.sql import midnight
+from memory_app.index.adapters.sql import SearchBackend, midnight
 from memory_app.index.core.query import Filters, Node, Term, is_match
 from memory_app.index.core.request import Facts, Matches, SearchRequest
 from memory_app.memories.models import Memory, MemoryRevision
 from minara_site.kernel.core.porter import stem
 from minara_site.kernel.core.text import prepare
-from minara_site.kernel.errors import FieldError, Invalid
+from minara_site.kernel.errors import invalid_field
 
 MAX_CHANGED = 4_000
 MAX_MOMENT_CHARS = 40
@@ -101,7 +100,7 @@ def read_moment(text: str) -> datetime:
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError):
         problem = _("Write a time as 2026-05-31T14:00:00+00:00, or a day as 2026-05-31.")
-        raise Invalid(problem, errors=(FieldError("as_of", problem),)) from None
+        raise invalid_field("as_of", problem) from None
 
 
 def search_past(

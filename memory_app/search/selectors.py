@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Self
 
 from django.db import DEFAULT_DB_ALIAS
@@ -116,18 +117,16 @@ def search_memories(
     if parsed.is_empty:
         return SearchResult(parsed, (), parsed.notes)
 
-    def find_hits(parsed: Query) -> SearchResult:
-        return find_parsed(
-            parsed,
-            owner=owner,
-            limit=limit,
-            sort=sort,
-            fusion=fusion,
-            as_of=as_of,
-            explain=explain,
-            using=using,
-        )
-
+    find_hits = partial(
+        find_parsed,
+        owner=owner,
+        limit=limit,
+        sort=sort,
+        fusion=fusion,
+        as_of=as_of,
+        explain=explain,
+        using=using,
+    )
     result = find_hits(parsed)
     unquoted_result = find_hits(unquoted(parsed)) if parsed.is_exact and not result.hits else result
     return unquoted_result if unquoted_result.hits else result
@@ -266,7 +265,6 @@ def find(
     ranker: Ranker,
     *,
     limit: int,
-    using: str,
     meaning: Meaning | None,
 ) -> list[Ranked]:
     """Return the hits of a request in its order."""
@@ -330,7 +328,6 @@ def find_accepted(
             request,
             ranker,
             limit=most,
-            using=using,
             meaning=meaning,
         )
         accepted = leave_out_refused(engine, ranked, using=using)

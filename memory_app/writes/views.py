@@ -34,7 +34,7 @@ from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.plain_text import storable_problem
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.lists import load_page, render_list
-from minara_site.web.responses import render_page, see_other, toast
+from minara_site.web.responses import form_status, render_page, see_other, toast
 
 MAX_ROLLBACKS = 10
 DEFAULT_SPAN = timedelta(days=1)
@@ -113,12 +113,11 @@ def preview(request: PageRequest) -> HttpResponse:
             context |= plan_context(request, plan) | {"form": SinceForm(initial={"writer": writer, "since": since})}
         except Invalid as refusal:
             form.add_error(None, refusal.detail)
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
     return render_page(
         request,
         "memory_app/writes/preview.html",
         {"form": form, **context},
-        status=status,
+        status=form_status(form),
     )
 
 

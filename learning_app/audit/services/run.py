@@ -38,7 +38,7 @@ from learning_app.audit.texts import advice_text, finding_text
 from learning_app.cases.services.cron import AlreadyRunning
 from learning_app.vocabulary import LifecycleKind
 from minara_site.kernel.db import read_only
-from minara_site.kernel.errors import FieldError, Invalid
+from minara_site.kernel.errors import invalid_field
 from minara_site.kernel.guard.core import RULES
 from minara_site.kernel.jobs.busy import count_in_flight
 from minara_site.kernel.jobs.leases import kept_lease
@@ -89,7 +89,7 @@ def check_days(days: int) -> int:
     """Return a usable window in days. Raises Invalid."""
     if not MIN_DAYS <= days <= MAX_DAYS:
         problem = _("Choose a window of %(min)d to %(max)d days.") % {"min": MIN_DAYS, "max": MAX_DAYS}
-        raise Invalid(problem, errors=(FieldError("window_days", problem),))
+        raise invalid_field("window_days", problem)
     return days
 
 

@@ -16,7 +16,7 @@ from learning_app.methodologies.models import Methodology
 from learning_app.methodologies.services.lifecycle import lock_rows
 from learning_app.vocabulary import HORIZON_HOURS, Timeframe
 from minara_site.kernel.audit_log.services import content_digest, record_audit
-from minara_site.kernel.errors import FieldError, Invalid
+from minara_site.kernel.errors import FieldError, Invalid, invalid_field
 from minara_site.kernel.guard.held_at import store_judged
 from minara_site.kernel.market.core import normalise_symbol
 from minara_site.kernel.market.outcome import Direction
@@ -108,7 +108,7 @@ def build_case(
     """Return the unsaved case of a draft, every field cleaned, and its hints. Raises Invalid."""
     symbol = normalise_symbol(draft.asset)
     if symbol is None:
-        raise wrong("asset", _("This names no market symbol. Write BTC, ETH/BTC or EURUSD."))
+        raise invalid_field("asset", _("This names no market symbol. Write BTC, ETH/BTC or EURUSD."))
     hinted = find_hinted(draft.hints)
     hours = find_horizon(draft.horizon_hours, hinted)
     decided_at = clean_moment(draft.decided_at, now=now)
@@ -144,7 +144,7 @@ def find_hinted(uids: Sequence[str]) -> list[Methodology]:
     """Return the hinted methodologies in the order of their ids. Raises Invalid for one that agents cannot see."""
     wanted = list(dict.fromkeys(uids))
     if len(wanted) > MAX_HINTS:
-        raise wrong("hints", _("Name at most %(most)d methodologies.") % {"most": MAX_HINTS})
+        raise invalid_field("hints", _("Name at most %(most)d methodologies.") % {"most": MAX_HINTS})
     found = {row.uid: row for row in Methodology.objects.filter(uid__in=wanted, held_at__isnull=True)}
     unknown = [uid for uid in wanted if uid not in found]
     if unknown:
@@ -165,9 +165,11 @@ def find_horizon(hours: int | None, hinted: Iterable[Methodology]) -> int:
             default=None,
         )
         if hours is None:
-            raise wrong("horizon_hours", _("Give horizon_hours, or hint a methodology whose timeframe says it."))
+            raise invalid_field(
+                "horizon_hours", _("Give horizon_hours, or hint a methodology whose timeframe says it.")
+            )
     if not 1 <= hours <= MAX_HORIZON_HOURS:
-        raise wrong(
+        raise invalid_field(
             "horizon_hours",
             _("Give 1 to %(most)d hours.") % {"most": MAX_HORIZON_HOURS},
         )
@@ -180,15 +182,10 @@ def clean_moment(decided_at: datetime | None, *, now: datetime) -> datetime:
         return now
     moment = decided_at if decided_at.tzinfo else decided_at.replace(tzinfo=UTC)
     if moment < EARLIEST:
-        raise wrong("decided_at", _("Give decided_at as a moment after 1970."))
+        raise invalid_field("decided_at", _("Give decided_at as a moment after 1970."))
     if moment - now > CLOCKS_DIFFER:
-        raise wrong("decided_at", _("decided_at is in the future. Record a case once it is decided."))
+        raise invalid_field("decided_at", _("decided_at is in the future. Record a case once it is decided."))
     return moment.astimezone(UTC)
-
-
-def wrong(field: str, problem: str) -> Invalid:
-    """Return the refusal of a field."""
-    return Invalid(problem, errors=(FieldError(field, problem),))
 
 
 def build_hints(

@@ -12,7 +12,7 @@ from learning_app.methodologies.selectors import get_methodology
 from learning_app.methodologies.services.outcomes import NewOutcome, apply_outcomes
 from learning_app.vocabulary import OutcomeState
 from minara_site.kernel.audit_log.services import record_audit
-from minara_site.kernel.errors import Conflict, FieldError, Invalid
+from minara_site.kernel.errors import Conflict, invalid_field
 
 
 def state_outcome(
@@ -55,9 +55,9 @@ def take_credit(row: Methodology, case_id: int, *, now: datetime) -> None:
     hint = CaseHint.objects.filter(case=case_id, methodology=row).select_related("case").first()
     if hint is None or not hint.is_credited:
         problem = _("That case does not count for this methodology: it is unknown, came too late or goes another way.")
-        raise Invalid(problem, errors=(FieldError("case_id", problem),))
+        raise invalid_field("case_id", problem)
     if hint.case.outcome_state != OutcomeState.PENDING and not counts(hint.case):
         problem = _("That case counts for nothing: it expired, said nothing clear, or its owner's own price closed it.")
-        raise Invalid(problem, errors=(FieldError("case_id", problem),))
+        raise invalid_field("case_id", problem)
     if not CaseHint.objects.filter(pk=hint.pk, credited_at__isnull=True).update(credited_at=now):
         raise Conflict(_("This case was counted already. Nothing was changed."), code="counted")

@@ -14,7 +14,7 @@ from minara_site.kernel.audit_log.services import content_digest, record_audit
 from minara_site.kernel.changes.services import keep_texts, name_set, record, watch
 from minara_site.kernel.core.vocabulary import AGENT_ACTOR
 from minara_site.kernel.db import update_rows
-from minara_site.kernel.errors import Conflict, FieldError, Invalid, Refused
+from minara_site.kernel.errors import Conflict, Invalid, Refused, invalid_field
 from minara_site.kernel.guard.held_at import hold_row
 from minara_site.kernel.guard.selectors import judge_stored
 from minara_site.kernel.guard.services import lift_holds
@@ -63,7 +63,7 @@ def edit_guidance(
             raise Conflict(_("This changed since you opened it. Reload the page."), code="changed")
         if not guidance and not row.tool_sequence:
             problem = _("It has no steps: its guidance cannot be empty. Delete it instead.")
-            raise Invalid(problem, errors=(FieldError("guidance", problem),))
+            raise invalid_field("guidance", problem)
         if guidance == row.guidance:
             return row
         watched, earlier, actor = watch(LEARNING_KIND, [row]), {"guidance": row.guidance}, principal.actor

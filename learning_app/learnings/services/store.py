@@ -20,7 +20,7 @@ from learning_app.learnings.selectors import require_learning_on
 from learning_app.similarity.core import count_terms, find_most_similar_tfidf
 from minara_site.kernel.audit_log.services import content_digest, record_audit
 from minara_site.kernel.core.redact import redact
-from minara_site.kernel.errors import FieldError, Invalid
+from minara_site.kernel.errors import invalid_field, refuse_problems
 from minara_site.kernel.guard.held_at import store_judged
 from minara_site.kernel.ownership import lock_owner
 from minara_site.kernel.plain_text import clean_text, storable_problem
@@ -108,10 +108,7 @@ def build_row(
     )
     if not steps and not guidance:
         problem = _("Give a tool sequence, guidance, or both.")
-        raise Invalid(
-            problem,
-            errors=(FieldError("tool_sequence", problem), FieldError("guidance", problem)),
-        )
+        refuse_problems({"tool_sequence": problem, "guidance": problem})
     return Learning(
         owner_id=owner_id,
         name=clean_text(draft.name, field="name", max_chars=MAX_NAME_CHARS),
@@ -128,7 +125,7 @@ def build_row(
 def clean_steps(steps: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return steps as they are stored: named, redacted. Raises Invalid for too many or what cannot be stored."""
     if len(steps) > MAX_STEPS:
-        raise steps_problem(_("Give at most %(max)d steps.") % {"max": MAX_STEPS})
+        raise invalid_field("tool_sequence", _("Give at most %(max)d steps.") % {"max": MAX_STEPS})
     cleaned = [
         {
             "tool_name": clean_text(
@@ -142,17 +139,13 @@ def clean_steps(steps: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
     written = json.dumps(cleaned, ensure_ascii=False)
     if problem := storable_problem(written.replace("\\u0000", "\0")):
-        raise steps_problem(problem)
+        raise invalid_field("tool_sequence", problem)
     if len(written) > MAX_SEQUENCE_CHARS:
-        raise steps_problem(
-            _("Shorten the arguments: the steps have more than %(max)d characters.") % {"max": MAX_SEQUENCE_CHARS}
+        raise invalid_field(
+            "tool_sequence",
+            _("Shorten the arguments: the steps have more than %(max)d characters.") % {"max": MAX_SEQUENCE_CHARS},
         )
     return cleaned
-
-
-def steps_problem(problem: str) -> Invalid:
-    """Return the refusal of a tool sequence."""
-    return Invalid(problem, errors=(FieldError("tool_sequence", problem),))
 
 
 def find_same(row: Learning) -> Learning | None:

@@ -19,7 +19,7 @@ from learning_app.vocabulary import Indicator, LifecycleKind, PrimarySignal, Tim
 from minara_site.kernel.audit_log.services import content_digest, record_audit
 from minara_site.kernel.core.assets import AssetClass
 from minara_site.kernel.core.redact import redact, redact_text
-from minara_site.kernel.errors import Conflict, FieldError, Invalid
+from minara_site.kernel.errors import Conflict, invalid_field
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.held_at import store_judged
 from minara_site.kernel.market.outcome import Direction
@@ -138,7 +138,7 @@ def clean_phases(phases: list[dict[str, Any]] | None) -> list[dict[str, Any]] | 
     if not phases:
         return None
     if len(phases) > MAX_PHASES:
-        raise phases_problem(_("Give at most %(most)d phases.") % {"most": MAX_PHASES})
+        raise invalid_field("phases", _("Give at most %(most)d phases.") % {"most": MAX_PHASES})
     cleaned: list[dict[str, Any]] = [
         {
             "name": clean_text(phase["name"], field="phases", max_chars=MAX_NAME_CHARS),
@@ -148,20 +148,15 @@ def clean_phases(phases: list[dict[str, Any]] | None) -> list[dict[str, Any]] | 
     ]
     fault = find_phase_fault([(phase["name"], phase["depends_on"]) for phase in cleaned])
     if fault:
-        raise phases_problem(str(PHASE_FAULTS[fault]))
+        raise invalid_field("phases", str(PHASE_FAULTS[fault]))
     return cleaned
 
 
 def clean_parts(parts: list[str]) -> list[str]:
     """Return the texts of a list. Raises Invalid."""
     if len(parts) > MAX_PARTS:
-        raise phases_problem(_("Give at most %(most)d entries in each list of a phase.") % {"most": MAX_PARTS})
+        raise invalid_field("phases", _("Give at most %(most)d entries in each list of a phase.") % {"most": MAX_PARTS})
     return [clean_text(part, field="phases", max_chars=MAX_PART_CHARS) for part in parts]
-
-
-def phases_problem(problem: str) -> Invalid:
-    """Return the refusal of phases."""
-    return Invalid(problem, errors=(FieldError("phases", problem),))
 
 
 def same_key(row: Methodology) -> Any:

@@ -13,8 +13,7 @@ from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.web.filters import Text, choice
-from minara_site.web.keyset import Order
-from minara_site.web.lists import Column, Empty, ListSpec, Sort
+from minara_site.web.lists import Column, Empty, ListSpec, by_time
 
 EVENTS = ListSpec(
     name="events",
@@ -27,10 +26,7 @@ EVENTS = ListSpec(
         Column(gettext_lazy("Bound"), numeric=True),
         Column(gettext_lazy("When"), sorts=("newest", "oldest"), numeric=True),
     ),
-    sorts=(
-        Sort("newest", gettext_lazy("newest first"), Order()),
-        Sort("oldest", gettext_lazy("oldest first"), Order(descending=False)),
-    ),
+    sorts=by_time("pk"),
     filters=(
         choice(
             "kind",

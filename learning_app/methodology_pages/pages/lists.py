@@ -25,7 +25,7 @@ from minara_site.kernel.guard.selectors import find_refused
 from minara_site.kernel.market.outcome import Direction
 from minara_site.web.filters import Filter, FilterKind, Rows, Text, choice, search_in
 from minara_site.web.keyset import Order
-from minara_site.web.lists import BulkAction, Column, Empty, ListSpec, Sort
+from minara_site.web.lists import BulkAction, Column, Empty, ListSpec, Sort, newest_first
 from minara_site.web.market_labels import CLASS_LABELS, DIRECTIONS, GROUP_LABELS
 
 ALL = "all"
@@ -59,7 +59,7 @@ METHODOLOGIES = ListSpec(
         Column(gettext_lazy("Created"), numeric=True),
     ),
     sorts=(
-        Sort("newest", gettext_lazy("newest first"), Order("created_at")),
+        newest_first("created_at"),
         Sort("surest", gettext_lazy("surest first"), Order("confidence")),
         Sort("used", gettext_lazy("most used first"), Order("times_used")),
     ),

@@ -16,7 +16,7 @@ from learning_app.similarity.core import TfidfIndex, count_terms
 from learning_app.vocabulary import PreferenceDimension, PreferenceKind, PreferenceSource, PreferenceState
 from minara_site.kernel.audit_log.services import content_digest, record_audit
 from minara_site.kernel.changes.services import name_set, record, watch
-from minara_site.kernel.errors import FieldError, Invalid
+from minara_site.kernel.errors import invalid_field
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.held_at import store_judged
 from minara_site.kernel.ownership import lock_owner
@@ -126,7 +126,7 @@ def clean_word(vocabulary: type[Word], word: str, *, field: str) -> Word:
         return vocabulary(word)
     except ValueError:
         problem = _("Choose one of: %(words)s.") % {"words": ", ".join(vocabulary)}
-        raise Invalid(problem, errors=(FieldError(field, problem),)) from None
+        raise invalid_field(field, problem) from None
 
 
 def find_same(row: Preference) -> Preference | None:

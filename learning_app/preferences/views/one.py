@@ -23,7 +23,7 @@ from minara_site.kernel.errors import Conflict, Invalid, Refused
 from minara_site.kernel.plain_text import parse_number
 from minara_site.shell.pages import PageRequest, page
 from minara_site.shell.undo import undo_url
-from minara_site.web.forms import show_refusal
+from minara_site.web.forms import posted, show_refusal
 from minara_site.web.lists import render_row
 from minara_site.web.responses import back, form_status, render_page, see_other, toast, wants_fragment
 
@@ -55,7 +55,7 @@ def approve_one(request: PageRequest, preference_id: int) -> HttpResponse:
     if shown.row.statement != row.statement:
         raise Refused(_("It holds a secret, which only its owner reads. They can say it in other words."))
     initial = {"statement": row.statement, "version": row.version}
-    form, status = WordsForm(request.POST if request.method == "POST" else None, initial=initial), None
+    form, status = WordsForm(posted(request), initial=initial), None
     if request.method == "POST" and form.is_valid():
         said = form.cleaned_data
         try:

@@ -1,6 +1,5 @@
 """Telling what one prefers: a proposal of one's own, which its owner approves or activates next."""
 
-from http import HTTPStatus
 from typing import Any
 
 from django import forms
@@ -19,29 +18,23 @@ from minara_site.kernel.errors import Invalid
 from minara_site.kernel.guard.preview import preview_text
 from minara_site.kernel.guard.selectors import find_open_holds
 from minara_site.shell.pages import PageRequest, page
-from minara_site.web.forms import show_refusal
+from minara_site.web.forms import posted, show_refusal
 from minara_site.web.labels import sentences
 from minara_site.web.moments import number_label
-from minara_site.web.responses import render_page, see_other, toast
+from minara_site.web.responses import render_form, render_page, see_other, toast
 
 
 @page(Act.PREFERENCE_PROPOSE, methods=("GET", "POST"))
 def new(request: PageRequest) -> HttpResponse:
     """Propose a preference of one's own; what the guard would hold is stored only with its writer's consent."""
-    form = ProposalForm(request.POST if request.method == "POST" else None)
+    form = ProposalForm(posted(request))
     if request.method == "POST" and form.is_valid() and is_agreed(request, form):
         try:
             return store(request, form)
         except Invalid as refusal:
             show_refusal(form, refusal)
-    context = {"title": _("Tell what you prefer"), "form": form, **counted(form)}
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
-    return render_page(
-        request,
-        "learning_app/preferences/new.html",
-        context,
-        status=status,
-    )
+    context = {"title": _("Tell what you prefer"), **counted(form)}
+    return render_form(request, "learning_app/preferences/new.html", form, context)
 
 
 @page(Act.PREFERENCE_PROPOSE, methods=("POST",))

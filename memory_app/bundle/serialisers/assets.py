@@ -17,7 +17,7 @@ def export(wanted: ExportScope) -> Iterator[OutFile]:
         page = load_page(asked, reader=wanted.reader, now=wanted.now)
         if any(section.entries for section in page.sections):
             symbol = known.asset.symbol
-            head = wanted.head(KIND) | {"asset": symbol}
+            head = wanted.head(KIND, asset=symbol)
             yield OutFile(
                 f"{FOLDER}/{symbol}.md",
                 render_document(head, page.markdown.removesuffix("\n")),

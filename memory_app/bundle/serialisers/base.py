@@ -63,12 +63,13 @@ class ExportScope:
         """Whether somebody else than the owner reads it: then secrets are masked, and no file says what is stored."""
         return self.reader.pk != self.owner.pk
 
-    def head(self, kind: str) -> dict[str, Any]:
-        """Return what the front matter of every file begins with."""
+    def head(self, kind: str, **fields: Any) -> dict[str, Any]:
+        """Return the front matter of a file: what every one begins with, then its fields that are not empty."""
         return {
             "schema_version": SCHEMA_VERSION,
             "instance_id": self.instance_id,
             "kind": kind,
+            **{name: value for name, value in fields.items() if value not in (None, "", [])},
         }
 
 
@@ -91,6 +92,17 @@ class InFile:
     ) -> FilePlan:
         """Return the plan of a file that cannot be imported."""
         return FilePlan(self.path, self.channel, Verdict.REJECTED, kind, reason, about)
+
+    def known(
+        self,
+        reason: Reason,
+        about: str,
+        *,
+        kind: str,
+        stored: Mapping[str, Any] | None = None,
+    ) -> FilePlan:
+        """Return the plan of a file that brings nothing new."""
+        return FilePlan(self.path, self.channel, Verdict.KNOWN, kind, reason, about, stored=stored)
 
 
 @dataclass(frozen=True)

@@ -108,7 +108,7 @@ def to_file(row: Memory, wanted: ExportScope) -> OutFile:
         "created_at": written(row.created_at),
         "updated_at": written(row.updated_at),
     }
-    head = wanted.head(KIND) | {name: value for name, value in fields.items() if value not in (None, "", [])}
+    head = wanted.head(KIND, **fields)
     return OutFile(f"{FOLDER}/{row.category}/{row.pk}.md", render_document(head, row.content))
 
 
@@ -229,9 +229,9 @@ def decide(
         return Judged(file.rejected(Reason.HARD_CONSTRAINT, kind=KIND))
     first = reading.seen.setdefault(bytes.fromhex(memory.content_hash), file.path)
     if first != file.path:
-        return Judged(known(file, Reason.REPEATED, first))
+        return Judged(file.known(Reason.REPEATED, first, kind=KIND))
     if same is not None:
-        return Judged(known(file, STANDS[same.state], str(same.pk)))
+        return Judged(file.known(STANDS[same.state], str(same.pk), kind=KIND))
     if memory.is_hard and not reading.by_owner:
         memory.source = Source.INFERRED  # the limit of nobody: its owner did not approve it
     if memory.is_limit:
@@ -240,7 +240,7 @@ def decide(
             return Judged(file.rejected(Reason.LIMITS_FULL, str(MAX_LIMITS), kind=KIND))
     other = stored.by_id.get(file.fields.number("id") or 0) if file.is_ours else None
     if other is not None and (other.pk, memory.content) in stored.earlier:
-        return Judged(known(file, Reason.EARLIER_VERSION, str(other.pk), other))
+        return Judged(file.known(Reason.EARLIER_VERSION, str(other.pk), kind=KIND, stored=stored_row(other)))
     keep_one_settled(memory, stored, reading)
     verdict, reason = (Verdict.HELD, Reason.GUARD) if memory.held_at else (Verdict.NEW, Reason.NONE)
     if other is not None and reason is Reason.NONE:
@@ -267,24 +267,6 @@ def keep_one_settled(memory: Memory, stored: Stored, reading: Reading) -> None:
     if key in reading.settled or memory.fact_key in stored.fact_keys:
         memory.fact_state, memory.fact_key = FactState.PENDING, ""
     reading.settled.add(key)
-
-
-def known(
-    file: InFile,
-    reason: Reason,
-    about: str,
-    other: Memory | None = None,
-) -> FilePlan:
-    """Return the plan of a file that brings nothing new."""
-    return FilePlan(
-        file.path,
-        file.channel,
-        Verdict.KNOWN,
-        KIND,
-        reason,
-        about,
-        stored=stored_row(other),
-    )
 
 
 def row_of(memory: Memory, file: InFile) -> dict[str, Any]:

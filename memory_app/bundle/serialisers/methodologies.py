@@ -79,7 +79,7 @@ def to_file(row: Methodology, wanted: ExportScope) -> OutFile:
         row.mask()
     fields = {"id": row.uid, "origin": row.origin} | {name: getattr(row, name) for name in (*SAID, *COUNTED)}
     fields |= {name: getattr(row, name).astimezone(UTC).isoformat() for name in MOMENTS}
-    head = wanted.head(KIND) | {name: value for name, value in fields.items() if value not in (None, "", [])}
+    head = wanted.head(KIND, **fields)
     return OutFile(f"{FOLDER}/{row.asset_class}/{row.uid}.md", render_document(head, row.methodology))
 
 
@@ -101,7 +101,7 @@ def judge_file(file: InFile, reading: Reading) -> Judged:
         file = replace(file, channel=Channel.UNSIGNED)
     first = reading.seen.setdefault(bytes.fromhex(row.dedup_key), file.path)
     if first != file.path:
-        return Judged(FilePlan(file.path, file.channel, Verdict.KNOWN, KIND, Reason.REPEATED, first))
+        return Judged(file.known(Reason.REPEATED, first, kind=KIND))
     if same := same_key(row).first():
         return judge_repeated(file, draft, row, same)
     is_held = guard.judge(row.guarded_text).is_held
@@ -198,7 +198,7 @@ def judge_repeated(
     """Return the plan of a file that repeats a stored methodology: other words are kept in an event, and no more."""
     stored = {"id": same.uid, "content": text_of(same)}
     if is_said(row, same):
-        return Judged(FilePlan(file.path, file.channel, Verdict.KNOWN, KIND, Reason.SAME_METHOD, same.uid))
+        return Judged(file.known(Reason.SAME_METHOD, same.uid, kind=KIND))
     plan = FilePlan(
         file.path,
         file.channel,

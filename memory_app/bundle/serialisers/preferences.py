@@ -134,18 +134,9 @@ def decide(
         file.path,
     )
     if first != file.path:
-        return Judged(FilePlan(file.path, file.channel, Verdict.KNOWN, KIND, Reason.REPEATED, first))
+        return Judged(file.known(Reason.REPEATED, first, kind=KIND))
     if same is not None:
-        return Judged(
-            FilePlan(
-                file.path,
-                file.channel,
-                Verdict.KNOWN,
-                KIND,
-                Reason.SAME_PREFERENCE,
-                str(same),
-            )
-        )
+        return Judged(file.known(Reason.SAME_PREFERENCE, str(same), kind=KIND))
     said = file.fields.word("state", PreferenceState)
     is_trusted = file.channel is Channel.SIGNED and reading.by_owner and said is PreferenceState.ACTIVE
     verdict, reason, state = Verdict.NEW, Reason.PROPOSED, PreferenceState.PROPOSED

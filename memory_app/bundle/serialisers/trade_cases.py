@@ -48,7 +48,7 @@ def to_file(entry: RoleMemory, wanted: ExportScope) -> OutFile:
         "class": entry.classification,
         "reflected_at": utc(entry.reflected_at),
     }
-    head = wanted.head(KIND) | {name: value for name, value in fields.items() if value not in (None, "")}
+    head = wanted.head(KIND, **fields)
     return OutFile(f"{FOLDER}/{entry.pk}.md", render_document(head, body_of(entry)))
 
 

@@ -19,7 +19,7 @@ from minara_site.kernel.files.services import find_file, read_file
 from minara_site.kernel.jobs.selectors import is_worker_seen
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.lists import render_list
-from minara_site.web.responses import render_page, see_other, toast, wants_fragment
+from minara_site.web.responses import render_page, see_other, toast
 
 FILE = "minara-export-%Y%m%d-%H%M.zip"
 
@@ -71,13 +71,7 @@ def one(request: PageRequest, export_id: int) -> HttpResponse:
 def progress(request: PageRequest, export_id: int) -> HttpResponse:
     """Answer how far an export is."""
     transfer = load_one(request, Act.EXPORT, Direction.EXPORT, export_id)
-    url = reverse("bundle:export", args=[transfer.pk])
-    return answer_progress(
-        request,
-        shape([transfer])[0],
-        is_fragment=wants_fragment(request),
-        url=url,
-    )
+    return answer_progress(request, transfer, "bundle:export")
 
 
 @page(Act.EXPORT, methods=("POST",))

@@ -1,6 +1,5 @@
 """`/ops/import/`: upload, look at every verdict, then apply exactly what was shown (screens U-22, trust W-17)."""
 
-from http import HTTPStatus
 from typing import Any
 
 from django.conf import settings
@@ -21,7 +20,7 @@ from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.kernel.jobs.selectors import is_worker_seen
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.lists import render_list
-from minara_site.web.responses import render_page, see_other, toast, wants_fragment
+from minara_site.web.responses import form_status, render_page, see_other, toast
 
 MAX_DIGITS = 6
 
@@ -42,8 +41,7 @@ def imports(request: PageRequest) -> HttpResponse:
         "owner": owner if isinstance(owner, User) else None,
     }
     response = render_list(request, "memory_app/bundle/imports.html", found, context)
-    if form.errors:
-        response.status_code = HTTPStatus.UNPROCESSABLE_ENTITY
+    response.status_code = form_status(form)
     return response
 
 
@@ -70,13 +68,7 @@ def one(request: PageRequest, import_id: int) -> HttpResponse:
 def progress(request: PageRequest, import_id: int) -> HttpResponse:
     """Answer how far an import is."""
     transfer = load_one(request, Act.IMPORT_PREVIEW, Direction.IMPORT, import_id)
-    url = reverse("bundle:import", args=[transfer.pk])
-    return answer_progress(
-        request,
-        shape([transfer])[0],
-        is_fragment=wants_fragment(request),
-        url=url,
-    )
+    return answer_progress(request, transfer, "bundle:import")
 
 
 @page(Act.IMPORT_PREVIEW, methods=("POST",))
@@ -133,12 +125,11 @@ def confirm(
         "shown": preview_of(request, transfer),
         "cancel_url": reverse("bundle:import", args=[transfer.pk]),
     }
-    status = HTTPStatus.UNPROCESSABLE_ENTITY if form.errors else HTTPStatus.OK
     return render_page(
         request,
         "memory_app/bundle/confirm.html",
         context,
-        status=status,
+        status=form_status(form),
     )
 
 
@@ -151,21 +142,14 @@ def go_on(
 ) -> HttpResponse:
     """Carry out the answer; who answered to something that was not shown looks again."""
     principal, now = request.principal, timezone.now()
+    act = approve_constraints if is_constraints else start_apply
     try:
-        if is_constraints:
-            approve_constraints(
-                principal=principal,
-                transfer=transfer,
-                plan_sha256=plan,
-                now=now,
-            )
-        else:
-            start_apply(
-                principal=principal,
-                transfer=transfer,
-                plan_sha256=plan,
-                now=now,
-            )
+        act(
+            principal=principal,
+            transfer=transfer,
+            plan_sha256=plan,
+            now=now,
+        )
     except Conflict as conflict:
         toast(request, conflict.detail)
     return see_other("bundle:import", transfer.pk)

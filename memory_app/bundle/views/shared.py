@@ -5,7 +5,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from memory_app.bundle.models import BundleTransfer, Direction
-from memory_app.bundle.pages import TransferRow, list_transfers, shape, spec_for
+from memory_app.bundle.pages import list_transfers, shape, spec_for
 from minara_site.access.access_log import log_access, log_opened
 from minara_site.access.models import User
 from minara_site.access.policy import Act
@@ -13,7 +13,7 @@ from minara_site.kernel.errors import NotFound
 from minara_site.kernel.ownership import Owner
 from minara_site.shell.pages import PageRequest
 from minara_site.web.lists import ListPage, load_page
-from minara_site.web.responses import render_page, see_other
+from minara_site.web.responses import render_page, see_other, wants_fragment
 
 
 def asked_owner(request: PageRequest, act: Act) -> Owner:
@@ -75,14 +75,13 @@ def load_one(
 
 def answer_progress(
     request: PageRequest,
-    row: TransferRow,
-    *,
-    is_fragment: bool,
-    url: str,
+    transfer: BundleTransfer,
+    url_name: str,
 ) -> HttpResponse:
     """Answer how far a transfer is; once its job is over the browser loads the page anew and asks no more."""
-    if not is_fragment:
-        return see_other(url)
+    if not wants_fragment(request):
+        return see_other(url_name, transfer.pk)
+    [row] = shape([transfer])
     fragment = "memory_app/bundle/_progress.html"
     response = render_page(
         request,

@@ -4,44 +4,30 @@ The lexemes are stemmed here and not by a text search configuration: its parser 
 `porter` differs from FTS5's (`methodology`, `is`). Weight A is the owner, B the category, D the text.
 """
 
-# ruff: noqa: S608 statements are put together from constants of this room; values are parameters
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from django.db import OperationalError, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from memory_app.index.adapters.sql import (
-    NEWEST,
     TIME_LIMIT_SECONDS,
+    SearchBackend,
     SearchTooSlow,
-    Sql,
-    SqlSearch,
-    conditions,
     facts_of,
-    owned,
     total_of,
-    unworded,
     upsert,
 )
 from memory_app.index.core.bm25 import is_phrase
 from memory_app.index.core.document import Document, Kind, category_token, owner_token
 from memory_app.index.core.query import AllOf, AnyOf, Node, Term, terms_of
-from memory_app.index.core.request import Facts, Matches, SearchRequest, Sort
+from memory_app.index.core.request import Facts, Matches, SearchRequest
 from minara_site.kernel.core.porter import stem
 
-UPSERT = upsert(
-    ("owner_id", "owner", "body", "category", "words"),
-    "%s, %s, %s, %s, %s::tsvector",
-)
 FIRST_PLACE = 10
 """Where the text begins; the gap keeps phrases from reaching into owner and category."""
 SLICE = 500
 QUERY_CANCELED = "57014"
-INDEX = "FROM search_document d"
-MEMORIES = "JOIN memories m ON m.id = d.object_id AND m.owner_id = d.owner_id"
 BEST = """
     WITH found AS MATERIALIZED (
         SELECT m.id, d.body, d.words, length(d.words)::float8 AS size {tables} WHERE {where}
@@ -73,27 +59,30 @@ STALE = """
 """
 
 
-class PostgresqlSearch(SqlSearch):
+class PostgresqlSearch(SearchBackend):
     """The search of a PostgreSQL database."""
 
-    def match(
-        self,
-        request: SearchRequest,
-        *,
-        most: int,
-        is_checked: bool,
-    ) -> Matches:
-        """Return at most `most` matches, newest first or in no order.
+    index = "FROM search_document d"
+    memories = "JOIN memories m ON m.id = d.object_id AND m.owner_id = d.owner_id"
+    words = "d.words @@ %s::tsquery"
+    writing = upsert(
+        ("owner_id", "owner", "body", "category", "words"),
+        "%s, %s, %s, %s, %s::tsvector",
+    )
 
-        Without `is_checked` memories are not looked at: deleted ones are among them.
-        """
-        if request.node is None:
-            return Matches.of(self.rows(unworded(self.connection, request, most)))
-        total, total_values = total_of(request.owner_id)
-        (tables, where), values = self.source(request, request.node, is_checked=is_checked)
-        order = f"ORDER BY {NEWEST}" if request.sort is Sort.RECENT else ""
-        statement = f"SELECT d.object_id, d.body, {total} {tables} WHERE {where} {order} LIMIT %s"
-        return Matches.of(self.rows((statement, [*total_values, *values, most])))
+    def expression(
+        self,
+        owner_id: int | None,
+        node: Node,
+        categories: frozenset[str] = frozenset(),
+        kind: Kind = Kind.MEMORY,
+    ) -> str:
+        """Return the tsquery. Every lexeme in it is letters and digits, quoted, and bound to its weight."""
+        parts = [] if owner_id is None else [f"'{owner_token(owner_id, kind)}':A"]
+        names = sorted(filter(None, (stem(category_token(category)) for category in categories)))
+        if names:
+            parts.append(" | ".join(f"'{name}':B" for name in names).join("()"))
+        return " & ".join([*parts, render(node)])
 
     def best(self, request: SearchRequest, node: Node, *, most: int) -> Matches:
         """Return the best live matches by BM25 in SQL, rarity counted among the matches."""
@@ -112,60 +101,20 @@ class PostgresqlSearch(SqlSearch):
         ]
         return Matches.of(self.rows((statement, given)))
 
-    def source(
-        self,
-        request: SearchRequest,
-        node: Node,
-        *,
-        is_checked: bool,
-    ) -> tuple[tuple[str, str], list[Any]]:
-        """Return tables and condition of matches. The owner stands in the words for speed and in SQL for safety."""
-        own, values = owned(request.owner_id)
-        match = match_expression(request.owner_id, node, request.filters.categories)
-        where = f"d.words @@ %s::tsquery AND d.kind = 'memory' AND {own}"
-        if not is_checked:
-            return (INDEX, where), [match, *values]
-        kept, more_values = conditions(self.connection, request)
-        return (f"{INDEX} {MEMORIES}", f"{where} AND {kept}"), [match, *values, *more_values]
-
     def frequencies(self, owner_id: int | None, terms: Sequence[Term]) -> list[int]:
         """Return how many of the owner's memories hold each term."""
-        own, values = owned(owner_id)
-        where = f"d.words @@ %s::tsquery AND d.kind = 'memory' AND {own}"
-        count = f"(SELECT count(*) FROM search_document d WHERE {where})"
-        given = [value for term in terms for value in (match_expression(owner_id, term), *values)]
-        return list(self.rows((f"SELECT {', '.join([count] * len(terms))}", given))[0])
+        found = [self.matched(owner_id, term) for term in terms]
+        counts = ", ".join(f"(SELECT count(*) {self.index} WHERE {where})" for where, _values in found)
+        given = [value for _where, values in found for value in values]
+        return list(self.rows((f"SELECT {counts}", given))[0])
 
     def load(self, ids: Sequence[int], request: SearchRequest) -> dict[int, Facts]:
         """Return what the hits show of these memories, by id; what the request does not allow is left out."""
         return {row[0]: Facts(*row) for row in self.rows(facts_of(self.connection, ids, request, "{}"))}
 
-    def write(self, documents: Sequence[Document]) -> None:
-        """Insert the documents or bring them up to date; unchanged ones are not touched."""
-        rows = [
-            (
-                d.kind,
-                d.object_id,
-                d.owner_id,
-                d.owner_token,
-                d.body,
-                d.category,
-                vector(d.owner_token, d.body, d.category),
-            )
-            for d in documents
-        ]
-        with self.connection.cursor() as cursor:
-            cursor.executemany(UPSERT, rows)
-
-    def matching(
-        self,
-        owner_id: int | None,
-        node: Node,
-        kind: Kind = Kind.MEMORY,
-    ) -> Sql:
-        own, values = owned(owner_id)
-        statement = f"SELECT d.object_id {INDEX} WHERE d.words @@ %s::tsquery AND d.kind = '{kind}' AND {own}"
-        return statement, [match_expression(owner_id, node, kind=kind), *values]
+    def indexed(self, document: Document) -> tuple[str, ...]:
+        """Return the words of a document."""
+        return (vector(document.owner_token, document.body, document.category),)
 
     def index_problems(self) -> list[str]:
         """Compare the words of each document with those that its text has now."""
@@ -203,20 +152,6 @@ def vector(owner: str, body: str, category: str) -> str:
     for at, word in enumerate(body.split(), start=FIRST_PLACE):
         places.setdefault(stem(word), []).append(str(at))
     return " ".join(f"'{lexeme}':{','.join(found)}" for lexeme, found in places.items() if lexeme)
-
-
-def match_expression(
-    owner_id: int | None,
-    node: Node,
-    categories: frozenset[str] = frozenset(),
-    kind: Kind = Kind.MEMORY,
-) -> str:
-    """Return the tsquery. Every lexeme in it is letters and digits, quoted, and bound to its weight."""
-    parts = [] if owner_id is None else [f"'{owner_token(owner_id, kind)}':A"]
-    names = sorted(filter(None, (stem(category_token(category)) for category in categories)))
-    if names:
-        parts.append(" | ".join(f"'{name}':B" for name in names).join("()"))
-    return " & ".join([*parts, render(node)])
 
 
 def render(node: Node) -> str:

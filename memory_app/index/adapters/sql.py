@@ -5,14 +5,14 @@
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 from datetime import UTC, date, datetime, time
-from typing import Any
+from typing import Any, ClassVar
 
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.utils.translation import gettext as _
 
-from memory_app.index.core.document import Kind
-from memory_app.index.core.query import Node
-from memory_app.index.core.request import SearchRequest
+from memory_app.index.core.document import Document, Kind
+from memory_app.index.core.query import Node, Term
+from memory_app.index.core.request import Facts, Matches, SearchRequest, Sort
 from minara_site.kernel.errors import Unavailable
 
 TIME_LIMIT_SECONDS = 2
@@ -36,13 +36,118 @@ class SearchTooSlow(Unavailable):
         )
 
 
-class SqlSearch(ABC):
-    """What the search of both engines does alike."""
+class SearchBackend(ABC):
+    """What a database engine does for the search; reads belong inside `time_limit`.
+
+    `index` and `memories` are the tables of a query, `words` is the condition of a match, `writing` writes a document.
+    """
+
+    index: ClassVar[str]
+    memories: ClassVar[str]
+    words: ClassVar[str]
+    writing: ClassVar[str]
 
     def __init__(self, connection: BaseDatabaseWrapper) -> None:
+        """Work on this connection."""
         self.connection = connection
 
     @abstractmethod
+    def expression(
+        self,
+        owner_id: int | None,
+        node: Node,
+        categories: frozenset[str] = frozenset(),
+        kind: Kind = Kind.MEMORY,
+    ) -> str:
+        """Return what the index is asked: every word is letters and digits, quoted, and bound to its place."""
+
+    @abstractmethod
+    def best(self, request: SearchRequest, node: Node, *, most: int) -> Matches:
+        """Return the best live matches by the engine's own rank."""
+
+    @abstractmethod
+    def frequencies(self, owner_id: int | None, terms: Sequence[Term]) -> list[int]:
+        """Return how many of the owner's memories hold each term."""
+
+    @abstractmethod
+    def load(self, ids: Sequence[int], request: SearchRequest) -> dict[int, Facts]:
+        """Return what the hits show of these memories, by id; what the request does not allow is left out."""
+
+    @abstractmethod
+    def index_problems(self) -> list[str]:
+        """Compare the index with the documents; return what differs, empty when all is well."""
+
+    @abstractmethod
+    def rebuild(self) -> None:
+        """Build the index anew from the documents."""
+
+    @abstractmethod
+    def optimize(self) -> None:
+        """Merge the index, so that no trace of removed words stays in it."""
+
+    def match(
+        self,
+        request: SearchRequest,
+        *,
+        most: int,
+        is_checked: bool,
+    ) -> Matches:
+        """Return at most `most` matches, newest first or in no order.
+
+        Without `is_checked` memories are not looked at: deleted ones are among them.
+        """
+        if request.node is None:
+            return Matches.of(self.rows(unworded(self.connection, request, most)))
+        order = f"ORDER BY {NEWEST}" if request.sort is Sort.RECENT else ""
+        return self.matches(
+            request,
+            request.node,
+            order,
+            most=most,
+            is_checked=is_checked,
+        )
+
+    def matches(
+        self,
+        request: SearchRequest,
+        node: Node,
+        order: str,
+        *,
+        most: int,
+        is_checked: bool,
+    ) -> Matches:
+        """Return matches in an order."""
+        total, total_values = total_of(request.owner_id)
+        (tables, where), values = self.source(request, node, is_checked=is_checked)
+        statement = f"SELECT d.object_id, d.body, {total} {tables} WHERE {where} {order} LIMIT %s"
+        return Matches.of(self.rows((statement, [*total_values, *values, most])))
+
+    def source(
+        self,
+        request: SearchRequest,
+        node: Node,
+        *,
+        is_checked: bool,
+    ) -> tuple[tuple[str, str], list[Any]]:
+        """Return tables and condition of matches."""
+        where, values = self.matched(request.owner_id, node, request.filters.categories)
+        if not is_checked:
+            return (self.index, where), values
+        kept, more_values = conditions(self.connection, request)
+        return (f"{self.index} {self.memories}", f"{where} AND {kept}"), [*values, *more_values]
+
+    def matched(
+        self,
+        owner_id: int | None,
+        node: Node,
+        categories: frozenset[str] = frozenset(),
+        kind: Kind = Kind.MEMORY,
+    ) -> Sql:
+        """Return the condition of a match. The owner stands in the words for speed and in SQL for safety."""
+        own, values = owned(owner_id)
+        match = self.expression(owner_id, node, categories, kind)
+        return f"{self.words} AND d.kind = '{kind}' AND {own}", [match, *values]
+
     def matching(
         self,
         owner_id: int | None,
@@ -50,11 +155,25 @@ class SqlSearch(ABC):
         kind: Kind = Kind.MEMORY,
     ) -> Sql:
         """Return the query for the ids of an owner's rows of a kind that match, live or not."""
+        where, values = self.matched(owner_id, node, kind=kind)
+        return f"SELECT d.object_id {self.index} WHERE {where}", values
 
     def kept(self, request: SearchRequest, node: Node | None) -> set[int]:
         """Return the ids that the request allows, whatever their words; a `node` they must match."""
         matching = None if node is None else self.matching(request.owner_id, node)
         return {row[0] for row in self.rows(kept_ids(self.connection, request, matching))}
+
+    def write(self, documents: Sequence[Document]) -> None:
+        """Insert the documents or bring them up to date; unchanged ones are not touched."""
+        rows: list[tuple[Any, ...]] = [
+            (d.kind, d.object_id, d.owner_id, d.owner_token, d.body, d.category, *self.indexed(d)) for d in documents
+        ]
+        with self.connection.cursor() as cursor:
+            cursor.executemany(self.writing, rows)
+
+    def indexed(self, document: Document) -> tuple[str, ...]:
+        """Return what the engine keeps with a document so that its words are found."""
+        return ()
 
     def rows(self, query: Sql) -> list[tuple[Any, ...]]:
         """Run a query."""

@@ -9,80 +9,44 @@ from django.db import DatabaseError, OperationalError
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from memory_app.index.adapters.sql import (
-    NEWEST,
     TIME_LIMIT_SECONDS,
+    SearchBackend,
     SearchTooSlow,
-    Sql,
-    SqlSearch,
-    conditions,
     facts_of,
-    owned,
-    total_of,
-    unworded,
     upsert,
 )
-from memory_app.index.core.document import ROLE_MEMORY_WORD, Document, Kind, category_token, owner_token
+from memory_app.index.core.document import ROLE_MEMORY_WORD, Kind, category_token, owner_token
 from memory_app.index.core.query import AllOf, AnyOf, Node, Term
-from memory_app.index.core.request import Facts, Matches, SearchRequest, Sort
+from memory_app.index.core.request import Facts, Matches, SearchRequest
 
-UPSERT = upsert(("owner_id", "owner", "body", "category"), "%s, %s, %s, %s")
 STEPS_BETWEEN_LOOKS = 10_000
-INDEX = "FROM search_index CROSS JOIN search_document d ON d.id = search_index.rowid"
-MEMORIES = "CROSS JOIN memories m ON m.id = d.object_id AND m.owner_id = d.owner_id"
-"""CROSS JOIN keeps the order of the tables: the planner may otherwise go through an owner's memories and ask the index
-about each.
-"""
 
 
-class SqliteSearch(SqlSearch):
-    """The search of a SQLite database."""
+class SqliteSearch(SearchBackend):
+    """The search of a SQLite database.
 
-    def match(
+    CROSS JOIN keeps the order of the tables: the planner may otherwise go through an owner's memories and ask the index
+    about each.
+    """
+
+    index = "FROM search_index CROSS JOIN search_document d ON d.id = search_index.rowid"
+    memories = "CROSS JOIN memories m ON m.id = d.object_id AND m.owner_id = d.owner_id"
+    words = "search_index MATCH %s"
+    writing = upsert(("owner_id", "owner", "body", "category"), "%s, %s, %s, %s")
+
+    def expression(
         self,
-        request: SearchRequest,
-        *,
-        most: int,
-        is_checked: bool,
-    ) -> Matches:
-        """Return at most `most` matches, newest first or in no order.
-
-        Without `is_checked` memories are not looked at: deleted ones are among them.
-        """
-        if request.node is None:
-            return Matches.of(self.rows(unworded(self.connection, request, most)))
-        order = f"ORDER BY {NEWEST}" if request.sort is Sort.RECENT else ""
-        return self.matches(
-            request,
-            request.node,
-            order,
-            most=most,
-            is_checked=is_checked,
-        )
+        owner_id: int | None,
+        node: Node,
+        categories: frozenset[str] = frozenset(),
+        kind: Kind = Kind.MEMORY,
+    ) -> str:
+        return match_expression(owner_id, node, categories, kind)
 
     def best(self, request: SearchRequest, node: Node, *, most: int) -> Matches:
         """Return the best live matches by FTS5's own rank."""
         order = "ORDER BY bm25(search_index, 0.0, 1.0, 0.0), m.id DESC"
         return self.matches(request, node, order, most=most, is_checked=True)
-
-    def matches(
-        self,
-        request: SearchRequest,
-        node: Node,
-        order: str,
-        *,
-        most: int,
-        is_checked: bool,
-    ) -> Matches:
-        """Return matches in an order. The owner stands in MATCH for speed and in SQL for safety."""
-        own, values = owned(request.owner_id)
-        tables, where = INDEX, f"search_index MATCH %s AND d.kind = 'memory' AND {own}"
-        if is_checked:
-            kept, more_values = conditions(self.connection, request)
-            tables, where, values = f"{INDEX} {MEMORIES}", f"{where} AND {kept}", [*values, *more_values]
-        total, total_values = total_of(request.owner_id)
-        match = match_expression(request.owner_id, node, request.filters.categories)
-        statement = f"SELECT d.object_id, d.body, {total} {tables} WHERE {where} {order} LIMIT %s"
-        return Matches.of(self.rows((statement, [*total_values, match, *values, most])))
 
     def frequencies(self, owner_id: int | None, terms: Sequence[Term]) -> list[int]:
         """Return how many of the owner's memories hold each term."""
@@ -110,22 +74,6 @@ class SqliteSearch(SqlSearch):
             )
             for *columns, created, updated, fact_type, rules in rows
         }
-
-    def matching(
-        self,
-        owner_id: int | None,
-        node: Node,
-        kind: Kind = Kind.MEMORY,
-    ) -> Sql:
-        own, values = owned(owner_id)
-        statement = f"SELECT d.object_id {INDEX} WHERE search_index MATCH %s AND d.kind = '{kind}' AND {own}"
-        return statement, [match_expression(owner_id, node, kind=kind), *values]
-
-    def write(self, documents: Sequence[Document]) -> None:
-        """Insert the documents or bring them up to date; unchanged ones are not touched."""
-        rows = [(d.kind, d.object_id, d.owner_id, d.owner_token, d.body, d.category) for d in documents]
-        with self.connection.cursor() as cursor:
-            cursor.executemany(UPSERT, rows)
 
     def index_problems(self) -> list[str]:
         """Compare the index with the documents, word by word."""

@@ -46,10 +46,8 @@ class Command(OwnerCommand):
         """Print the lessons. Raises CommandError for an unknown role or user."""
         role_id: str = options["role"]
         if registry().find(role_id) is None:
-            known = ", ".join(each.id for each in registry().all())
-            raise CommandError(
-                _("No skill declares the role %(id)s. Known are: %(known)s.") % {"id": role_id, "known": known}
-            )
+            names = {"id": role_id, "known": registry().known()}
+            raise CommandError(_("No skill declares the role %(id)s. Known are: %(known)s.") % names)
         owner = self.owner(options)
         lessons = recent_lessons(
             owner_id=owner.pk,

@@ -43,10 +43,8 @@ class Command(MinaraCommand):
         """
         role_id: str = options["role"]
         if registry().find(role_id) is None:
-            known = ", ".join(each.id for each in registry().all())
-            raise CommandError(
-                _("No skill declares the role %(id)s. Known are: %(known)s.") % {"id": role_id, "known": known}
-            )
+            names = {"id": role_id, "known": registry().known()}
+            raise CommandError(_("No skill declares the role %(id)s. Known are: %(known)s.") % names)
         if missing := what_is_missing():
             raise CommandError(missing)
         ended = reflect_role(role_id, trigger=Trigger.MANUAL, now=timezone.now())

@@ -18,9 +18,8 @@ from minara_site.access.policy import Act
 from minara_site.kernel.ownership import Owner
 from minara_site.shell.lists import OwnedList
 from minara_site.web.filters import Filter, FilterKind, Rows, choice, dates
-from minara_site.web.keyset import Order
 from minara_site.web.labels import declared_label
-from minara_site.web.lists import Column, Empty, ListSpec, Sort
+from minara_site.web.lists import Column, Empty, ListSpec, by_time
 from minara_site.web.market_labels import symbol_filter
 
 ANY_STATUS = "all"
@@ -52,12 +51,7 @@ NARROWING = (
     choice("outcome", gettext_lazy("Outcome"), OUTCOMES),
     *dates("decided_at", gettext_lazy("Decided after"), gettext_lazy("Decided before")),
 )
-OLDEST = Sort(
-    "oldest",
-    gettext_lazy("oldest first"),
-    Order("decided_at", descending=False),
-)
-NEWEST = Sort("newest", gettext_lazy("newest first"), Order("decided_at"))
+NEWEST, OLDEST = by_time("decided_at")
 ENTRIES = ListSpec(
     name="role-memory",
     caption=gettext_lazy("Decisions"),

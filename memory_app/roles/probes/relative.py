@@ -12,7 +12,7 @@ from memory_app.roles.models import RoleMemory
 from memory_app.roles.probes.custom import register_probe
 from memory_app.roles.probes.result import ProbeResult
 from memory_app.roles.subject import read_asset, read_direction
-from minara_site.kernel.errors import FieldError, Invalid
+from minara_site.kernel.errors import invalid_field
 from minara_site.kernel.market.core import normalise_symbol
 from minara_site.kernel.market.moves import find_move
 from minara_site.kernel.market.outcome import (
@@ -36,7 +36,7 @@ def check_peers(inputs: Mapping[str, Any]) -> None:
     peers = read_peers(inputs)
     if not 0 < len(peers) <= MAX_PEERS or asset in peers:
         problem = _('Name 1 to %(most)d other assets as inputs.peers, such as ["SOL", "AVAX"].') % {"most": MAX_PEERS}
-        raise Invalid(problem, errors=(FieldError("inputs.peers", problem),))
+        raise invalid_field("inputs.peers", problem)
 
 
 def read_peers(inputs: Mapping[str, Any]) -> list[str]:

@@ -20,8 +20,10 @@ from memory_app.roles.probes.result import ProbeResult
 from memory_app.roles.registry import registry
 from memory_app.roles.selectors import get_entry
 from memory_app.roles.services.triggers import START, request_due_sweeps
+from minara_site.access.access_log import log_opened
+from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import record_audit
-from minara_site.kernel.errors import Conflict, FieldError, Invalid
+from minara_site.kernel.errors import Conflict, FieldError, Invalid, invalid_field
 from minara_site.kernel.events import role_memory_changed, send_after_commit
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.jobs.services import request_run_later
@@ -83,8 +85,7 @@ def mark_outcome(
     Raises NotFound, Conflict when its role has another probe or the outcome is known or marked, and Invalid.
     """
     if pnl_pct is not None and not (math.isfinite(pnl_pct) and abs(pnl_pct) <= MAX_PCT):
-        problem = _("Give pnl_pct in percent, such as -3.5.")
-        raise Invalid(problem, errors=(FieldError("pnl_pct", problem),))
+        raise invalid_field("pnl_pct", _("Give pnl_pct in percent, such as -3.5."))
     mark = Mark(
         Outcome.RIGHT if correct else Outcome.WRONG,
         pnl_pct,
@@ -136,6 +137,26 @@ def apply_due_marks(*, now: datetime) -> int:
     """
     due = RoleMemory.objects.pending().filter(mark_effective_at__lte=now).order_by("mark_effective_at", "pk")
     return sum(apply_mark(pk, now=now) for pk in list(due.values_list("pk", flat=True)[:MAX_APPLIED]))
+
+
+def open_entry(
+    principal: Principal,
+    owner: Owner,
+    entry_id: int,
+    *,
+    now: datetime,
+) -> RoleMemory:
+    """Return a decision as it stands now; who opens somebody else's leaves a line. Raises NotFound."""
+    apply_due_marks(now=now)
+    entry = get_entry(owner=owner, entry_id=entry_id)
+    log_opened(
+        principal,
+        entry.owner_id,
+        kind="role_memory",
+        object_id=entry.pk,
+        now=now,
+    )
+    return entry
 
 
 def apply_mark(entry_id: int, *, now: datetime) -> bool:

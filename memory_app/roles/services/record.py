@@ -21,7 +21,7 @@ from memory_app.roles.probes.custom import custom_probes
 from memory_app.roles.registry import registry
 from memory_app.roles.subject import find_asset, find_direction, read_asset, read_direction
 from minara_site.kernel.audit_log.services import content_digest, record_audit
-from minara_site.kernel.errors import FieldError, Invalid
+from minara_site.kernel.errors import FieldError, Invalid, invalid_field
 from minara_site.kernel.events import role_memory_changed, send_after_commit
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.services import place_hold
@@ -122,8 +122,7 @@ def build_entry(
     )
     problem = inputs_problem(draft.inputs)
     if problem:
-        sentence = PROBLEMS[problem] % {"depth": MAX_DEPTH, "chars": MAX_CHARS}
-        raise Invalid(sentence, errors=(FieldError("inputs", sentence),))
+        raise invalid_field("inputs", PROBLEMS[problem] % {"depth": MAX_DEPTH, "chars": MAX_CHARS})
     inputs = draft.inputs
     check_inputs(inputs, declared)
     decided_at = clean_moment(draft.decided_at, now=now)
@@ -148,8 +147,7 @@ def read_role(role_id: str) -> DeclaredRole:
     """Return the role. Raises Invalid, which names the known ones, for one that no skill declares."""
     declared = registry().find(role_id)
     if declared is None:
-        known = ", ".join(each.id for each in registry().all())
-        problem = _("No skill declares this role. Known are: %(known)s.") % {"known": known}
+        problem = _("No skill declares this role. Known are: %(known)s.") % {"known": registry().known()}
         raise Invalid(
             problem,
             code="unknown_role",
@@ -183,15 +181,10 @@ def clean_moment(decided_at: datetime | None, *, now: datetime) -> datetime:
     try:
         moment = as_utc(decided_at)
     except ValueError:
-        raise wrong_moment(_("Give decided_at as a moment after 1970.")) from None
+        raise invalid_field("decided_at", _("Give decided_at as a moment after 1970.")) from None
     if moment - now > CLOCKS_DIFFER:
-        raise wrong_moment(_("decided_at lies in the future. Record a decision once it is made."))
+        raise invalid_field("decided_at", _("decided_at lies in the future. Record a decision once it is made."))
     return moment
-
-
-def wrong_moment(problem: str) -> Invalid:
-    """Return the refusal of a moment."""
-    return Invalid(problem, errors=(FieldError("decided_at", problem),))
 
 
 def content_hash(role_id: str, inputs: Mapping[str, Any], decision: str) -> str:

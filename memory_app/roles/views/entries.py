@@ -24,9 +24,8 @@ from memory_app.roles.pages.lists import ENTRY_LIST
 from memory_app.roles.pages.rows import shape_entries, shape_entry
 from memory_app.roles.prompt_lessons import find_read
 from memory_app.roles.registry import registry
-from memory_app.roles.selectors import get_entry, list_manual_due
-from memory_app.roles.services.outcome import apply_due_marks
-from minara_site.access.access_log import log_opened
+from memory_app.roles.selectors import list_manual_due
+from memory_app.roles.services.outcome import apply_due_marks, open_entry
 from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act
 from minara_site.kernel.guard.masking import mask_nested
@@ -60,15 +59,7 @@ def entry_list(request: PageRequest) -> HttpResponse:
 def entry_page(request: PageRequest, entry_id: int) -> HttpResponse:
     """Show one decision: inputs, price, outcome, both stages, why there is no lesson, and where it came from."""
     principal, now = request.principal, timezone.now()
-    apply_due_marks(now=now)
-    entry = get_entry(owner=principal.reaches(Act.ROLE_MEMORY_READ), entry_id=entry_id)
-    log_opened(
-        principal,
-        entry.owner_id,
-        kind="role_memory",
-        object_id=entry.pk,
-        now=now,
-    )
+    entry = open_entry(principal, principal.reaches(Act.ROLE_MEMORY_READ), entry_id, now=now)
     declared = registry().find(entry.role_id)
     role = declared.role if declared else None
     read = find_read([entry.owner] if entry.lesson else [], now=now)

@@ -13,9 +13,7 @@ from memory_app.roles.forms import OutcomeForm
 from memory_app.roles.pages.entry import is_undoable, is_waiting, list_inputs
 from memory_app.roles.pages.lists import OUTCOME_LIST
 from memory_app.roles.pages.rows import EntryRow, shape_entries, shape_entry
-from memory_app.roles.selectors import get_entry
-from memory_app.roles.services.outcome import UNDO_FOR, apply_due_marks, mark_outcome, undo_mark
-from minara_site.access.access_log import log_opened
+from memory_app.roles.services.outcome import UNDO_FOR, apply_due_marks, mark_outcome, open_entry, undo_mark
 from minara_site.access.actors import name_actors
 from minara_site.access.models import User
 from minara_site.access.policy import Act
@@ -101,15 +99,7 @@ def show_one(
 ) -> HttpResponse:
     """Answer the queue with this decision beside it."""
     principal, now = request.principal, timezone.now()
-    apply_due_marks(now=now)
-    entry = get_entry(owner=principal.reaches(Act.ROLE_MEMORY_READ), entry_id=entry_id)
-    log_opened(
-        principal,
-        entry.owner_id,
-        kind="role_memory",
-        object_id=entry.pk,
-        now=now,
-    )
+    entry = open_entry(principal, principal.reaches(Act.ROLE_MEMORY_READ), entry_id, now=now)
     listed, owner = load_queue(request)
     known = next((row for row in listed.rows if row.pk == entry.pk), None)
     chosen = known or shape_entry(entry, principal=principal, now=now, query=listed.query)

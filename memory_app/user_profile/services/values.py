@@ -15,7 +15,7 @@ from memory_app.user_profile.selectors import find_entry, find_hold, get_entry, 
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import content_digest, record_audit
 from minara_site.kernel.core.vocabulary import AGENT_ACTOR
-from minara_site.kernel.errors import Conflict, FieldError, Invalid, Refused
+from minara_site.kernel.errors import Conflict, Refused, invalid_field
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.core import Verdict
 from minara_site.kernel.guard.models import Decision, Hold
@@ -316,7 +316,7 @@ def clean_key(key: str) -> str:
     key = key.strip()
     if not KEY.fullmatch(key):
         problem = _("Use 1 to 64 letters, digits, dots, hyphens or underscores, beginning with a letter or digit.")
-        raise Invalid(problem, errors=(FieldError("key", problem),))
+        raise invalid_field("key", problem)
     return key
 
 
@@ -324,8 +324,7 @@ def clean_value(value: str) -> str:
     """Return the value as it is stored. Raises Invalid when it is empty, too long, unstorable or not one line."""
     value = clean_text(value, field="value", max_chars=MAX_VALUE_CHARS)
     if len(value.splitlines()) > 1:
-        problem = _("Write it on one line.")
-        raise Invalid(problem, errors=(FieldError("value", problem),))
+        raise invalid_field("value", _("Write it on one line."))
     return value
 
 

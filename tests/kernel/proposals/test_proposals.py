@@ -107,9 +107,7 @@ def test_an_approval_is_not_undone_over_what_came_after_it(agent: Agent, ana: An
     assert later.value.problem_code == "decided"
 
 
-def test_of_what_an_import_or_a_job_wrote_the_words_are_its_owners_once_approved(
-    agent: Agent, ana: Any
-) -> None:
+def test_of_what_an_import_or_a_job_wrote_the_words_are_its_owners_once_approved(agent: Agent, ana: Any) -> None:
     row = make_memory(
         ana, "holds ETH", category=Category.FACT, actor="job:x", source=Source.INFERRED, fact_state="pending"
     )
