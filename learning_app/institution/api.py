@@ -13,9 +13,9 @@ from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.market.core import normalise_symbol
-from minara_site.shell.answers import answer_page
+from minara_site.shell.answers import answer_list
 from minara_site.shell.pages import PageRequest
-from minara_site.web.keyset import Order, paginate
+from minara_site.web.keyset import Order
 from minara_site.web.schemas import Data, Items, OwnerQuery
 
 router = ApiRouter(tags=["institution"])
@@ -54,14 +54,9 @@ def list_(request: PageRequest, query: Query[RunQuery]) -> dict[str, Any]:
     ticker = (normalise_symbol(query.ticker) or query.ticker) if query.ticker else None
     wanted = {"ticker": ticker, "state": query.state}
     rows = rows.filter(**{name: value for name, value in wanted.items() if value})
-    page = paginate(
-        rows,
-        NEWEST,
-        cursor=query.cursor,
-        limit=query.limit,
-        scope="v1/institution/runs",
+    return answer_list(
+        request, rows, NEWEST, query, scope="v1/institution/runs", kind="institution_runs", records=run_records
     )
-    return answer_page(request, page, kind="institution_runs", records=run_records)
 
 
 @router.get(

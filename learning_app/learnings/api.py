@@ -15,9 +15,9 @@ from learning_app.learnings.services.store import store_learning
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.guard.selectors import find_held, find_refused
-from minara_site.shell.answers import answer_page
+from minara_site.shell.answers import answer_list
 from minara_site.shell.pages import PageRequest
-from minara_site.web.keyset import Order, paginate
+from minara_site.web.keyset import Order
 from minara_site.web.schemas import Data, Items, OwnerQuery, PageQuery
 
 router = ApiRouter(tags=["learnings"])
@@ -34,16 +34,12 @@ def list_(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
     principal = request.principal
     owner = principal.reads(Act.LEARNINGS_READ, query.owner)
     rows = list_learnings(owner=owner).live()
-    page = paginate(
+    return answer_list(
+        request,
         rows,
         Order("created_at"),
-        cursor=query.cursor,
-        limit=query.limit,
+        query,
         scope="v1/learnings",
-    )
-    return answer_page(
-        request,
-        page,
         kind="learnings",
         records=partial(records_of, reader=principal.owner),
         find_refused=partial(find_refused, LEARNING_KIND),

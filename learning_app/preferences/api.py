@@ -29,9 +29,9 @@ from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.guard.selectors import find_held, find_refused
-from minara_site.shell.answers import answer_page
+from minara_site.shell.answers import answer_list
 from minara_site.shell.pages import PageRequest
-from minara_site.web.keyset import Order, paginate
+from minara_site.web.keyset import Order
 from minara_site.web.schemas import Data, Items, OwnerQuery
 
 router = ApiRouter(tags=["preferences"])
@@ -51,16 +51,12 @@ def list_(request: PageRequest, query: Query[PreferenceQuery]) -> dict[str, Any]
     owner = request.principal.reads(Act.PREFERENCES_READ, query.owner)
     wanted = {"state": query.state, "dimension": query.dimension, "kind": query.kind}
     rows = list_preferences(owner=owner).filter(**{name: value for name, value in wanted.items() if value})
-    page = paginate(
+    return answer_list(
+        request,
         rows,
         NEWEST,
-        cursor=query.cursor,
-        limit=query.limit,
+        query,
         scope="v1/preferences",
-    )
-    return answer_page(
-        request,
-        page,
         kind="preferences",
         records=lambda rows: [preference_record(row) for row in rows],
         find_refused=lambda rows: find_refused(PREFERENCE_KIND, rows),

@@ -6,7 +6,7 @@ They bind every agent of their owner, whatever else is switched off. Sources: S1
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from learning_app.preferences.models import Preference
 from learning_app.preferences.selectors import find_writers
 from learning_app.vocabulary import PreferenceKind, PreferenceState
 from minara_site.kernel.core.assets import normalise_asset
+from minara_site.kernel.core.fence import fence_label, fence_text
 from minara_site.kernel.core.tickers import EntityKind, extract_finance_entities
 from minara_site.kernel.core.vocabulary import Source, provenance_label
 from minara_site.kernel.errors import Conflict
@@ -60,6 +61,12 @@ class Limit:
     def id(self) -> str:
         """What API and tools call it: its kind and number."""
         return f"{self.kind}:{self.row_id}"
+
+    @property
+    def line(self) -> str:
+        """The line that agents read: since when, for which assets, and what it says."""
+        about = [self.since.astimezone(UTC).date().isoformat(), *map(fence_label, self.tickers)]
+        return f"- {', '.join(about)}: {fence_text(self.statement)}"
 
 
 class LimitRow(NamedTuple):

@@ -13,9 +13,9 @@ from memory_app.memories.core import FactState
 from memory_app.memories.selectors import find_refused
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
-from minara_site.shell.answers import answer_page
+from minara_site.shell.answers import answer_list
 from minara_site.shell.pages import PageRequest
-from minara_site.web.keyset import Order, paginate
+from minara_site.web.keyset import Order
 from minara_site.web.schemas import Data, Items, PageQuery
 
 router = ApiRouter(tags=["memory"])
@@ -57,17 +57,13 @@ def list_(request: PageRequest, query: Query[FactQuery]) -> dict[str, Any]:
     """
     owner = request.principal.reads(Act.FACTS_READ, query.owner)
     rows = list_facts(owner=owner, state=query.state)
-    page = paginate(
+    records = partial(fact_records, reader=request.principal.owner)
+    return answer_list(
+        request,
         rows,
         Order("updated_at"),
-        cursor=query.cursor,
-        limit=query.limit,
+        query,
         scope="v1/facts",
-    )
-    records = partial(fact_records, reader=request.principal.owner)
-    return answer_page(
-        request,
-        page,
         kind="facts",
         records=records,
         find_refused=find_refused,
@@ -84,16 +80,12 @@ def events(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
     """List what consolidation and people decided about facts, newest first: ids and reasons, no texts."""
     owner = request.principal.reads(Act.FACTS_READ, query.owner)
     rows = list_events(owner=owner)
-    page = paginate(
+    return answer_list(
+        request,
         rows,
         Order("at"),
-        cursor=query.cursor,
-        limit=query.limit,
+        query,
         scope="v1/facts/events",
-    )
-    return answer_page(
-        request,
-        page,
         kind="facts",
         records=lambda found: [event_record(row) for row in found],
     )

@@ -263,8 +263,8 @@ def read(
     [record] = memory_records([masked_for(reader, memory)], reader=reader)
     if memory.state is State.LIVE and find_refused([memory]):
         record["state"] = State.HELD  # the guard's job will hold it
-    actor = request.principal.actor if request.principal.is_key else ""
-    last = find_last(owner=memory.owner_id, kind=MEMORY_KIND, key=str(memory.pk), actor=actor) if actor else None
+    about = {"kind": MEMORY_KIND, "key": str(memory.pk), "actor": request.principal.actor}
+    last = find_last(owner=memory.owner_id, **about)
     return {"data": record | ({"proposed": proposal_record(last)} if last else {})}
 
 

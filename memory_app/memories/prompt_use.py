@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _, ngettext
 
+from learning_app.preferences.limits import load_limits
 from memory_app.memories.core import MEMORY_KIND, FactState
 from memory_app.memories.core.prompt import MAX_OBSERVATIONS, LeftOutReason, MemoryRow, memory_line
 from memory_app.memories.hidden import hides_memories
@@ -100,7 +101,10 @@ def count_label(rows: QuerySet[Memory], reading: PromptUse) -> str:
 
 
 def prompt_line(memory: Memory) -> str:
-    """Return the line by which a prompt carries this memory."""
+    """Return the line by which a prompt carries this memory. One query for a limit."""
+    for limit in load_limits(memory.owner_id) if memory.is_hard else ():
+        if memory.pk in limit.memory_ids:
+            return limit.line
     return memory_line(MemoryRow(memory.pk, memory.category, memory.content, memory.updated_at))
 
 

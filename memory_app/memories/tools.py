@@ -26,6 +26,8 @@ from minara_site.kernel.plain_text import clean_text
 from minara_site.kernel.proposals.services import proposal_record
 from minara_site.web.schemas import Strict
 
+MemoryId = Annotated[int, Field(strict=True, ge=1, le=2**63 - 1, description="The id of the memory.")]
+
 
 class MemoryWriteArgs(Strict):
     """Arguments of memory_write."""
@@ -74,14 +76,14 @@ def memory_write(
 class MemoryRetractArgs(Strict):
     """Arguments of memory_retract."""
 
-    id: Annotated[int, Field(strict=True, ge=1, le=2**63 - 1, description="The memory that you take back.")]
+    id: MemoryId
     reason: Annotated[str, Field(max_length=MAX_REASON_CHARS, description="Why, for the person who reads it.")]
 
 
 class MemoryCorrectArgs(Strict):
     """Arguments of memory_correct."""
 
-    id: Annotated[int, Field(strict=True, ge=1, le=2**63 - 1, description="The memory that you say right.")]
+    id: MemoryId
     content: Annotated[str, Field(description="The whole statement as it is right, 1 to 4000 characters. No secrets.")]
 
 
@@ -112,7 +114,7 @@ def memory_correct(
     reasoning: str,
 ) -> dict[str, Any]:
     """Say right what a key wrote, as its next version, or held; of another's row it is proposed."""
-    now, changes = timezone.now(), Changes(clean_text(args.content, field="content", max_chars=MAX_CONTENT_CHARS))
+    now, changes = timezone.now(), Changes(args.content)
     if proposal := propose_edit(principal=principal, memory_id=args.id, changes=changes, reason=reasoning, now=now):
         return {"id": args.id, "proposed": proposal_record(proposal)}
     memory = edit_memory(
@@ -123,7 +125,7 @@ def memory_correct(
         reason=reasoning[:MAX_REASON_CHARS],
     )
     [record] = memory_records([memory], reader=principal.owner)
-    return {**record, **{name: value for name, value in written_record(MEMORY_KIND, memory).items() if name == "held"}}
+    return record | written_record(MEMORY_KIND, memory)
 
 
 def memory_read(

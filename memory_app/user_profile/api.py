@@ -11,9 +11,9 @@ from memory_app.user_profile.services import remove_entry, set_entry
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.guard.selectors import hold_record
-from minara_site.shell.answers import answer_page
+from minara_site.shell.answers import answer_list
 from minara_site.shell.pages import PageRequest
-from minara_site.web.keyset import Order, paginate
+from minara_site.web.keyset import Order
 from minara_site.web.schemas import Data, HeldOut, Items, PageQuery, Strict
 
 router = ApiRouter(tags=["user profile"])
@@ -58,14 +58,15 @@ def list_(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
     """List the entries by key; a page is shorter by what the guard's newest rules refuse."""
     owner = request.principal.reads(Act.USER_PROFILE_READ, query.owner)
     by_key = Order("key", descending=False)
-    page = paginate(
+    return answer_list(
+        request,
         list_entries(owner=owner),
         by_key,
-        cursor=query.cursor,
-        limit=query.limit,
+        query,
         scope="v1/user-profile",
+        kind="user_profile",
+        find_refused=find_refused,
     )
-    return answer_page(request, page, kind="user_profile", find_refused=find_refused)
 
 
 @router.put(

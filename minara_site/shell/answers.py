@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
+from django.db.models import QuerySet
 from django.utils import timezone
 from ninja import Status
 
@@ -11,7 +12,8 @@ from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.proposals.models import ProposedChange
 from minara_site.kernel.proposals.services import proposal_record
 from minara_site.shell.pages import PageRequest
-from minara_site.web.keyset import Page
+from minara_site.web.keyset import Order, Page, paginate
+from minara_site.web.schemas import PageQuery
 
 
 def answer_page(
@@ -36,6 +38,20 @@ def answer_page(
     reader, refused = request.principal.owner, find_refused(page.items)
     rows = [masked_for(reader, row) for row in page.items if row.pk not in refused]
     return {"data": {"items": records(rows), "next_cursor": page.next_cursor}}
+
+
+def answer_list(
+    request: PageRequest,
+    rows: "QuerySet[Any]",
+    order: Order,
+    query: PageQuery,
+    *,
+    scope: str,
+    **about: Any,
+) -> dict[str, Any]:
+    """Answer the page of a list that was asked for, `about` as `answer_page` takes it. Raises BadCursor."""
+    page = paginate(rows, order, cursor=query.cursor, limit=query.limit, scope=scope)
+    return answer_page(request, page, **about)
 
 
 def was_proposed(proposal: ProposedChange) -> Status[dict[str, Any]]:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
-from django.utils.translation import gettext as _, gettext_lazy, ngettext
+from django.utils.translation import gettext as _, gettext_lazy
 
 from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act
@@ -13,10 +13,9 @@ from minara_site.kernel.errors import NotFound
 from minara_site.kernel.plain_text import parse_number
 from minara_site.kernel.proposals.kinds import proposed_kinds
 from minara_site.kernel.proposals.models import ProposedChange
-from minara_site.kernel.proposals.services import decide, undo_decision
+from minara_site.kernel.proposals.services import decide, find_refusal, undo_decision
 from minara_site.shell.review import ReviewItem, ReviewKind, ReviewPane, Undone, Verdict
 from minara_site.web.filters import Rows, Text
-from minara_site.web.moments import number_label
 
 EXCERPT_CHARS = 160
 
@@ -38,15 +37,15 @@ class ProposedReview(ReviewKind):
         return self.waiting().filter(owner=principal.owner)
 
     def find(self, keys: Collection[str]) -> Sequence[ProposedChange]:
-        ids = [parse_number(key) for key in keys]
-        found = list(ProposedChange.objects.filter(pk__in=[each for each in ids if each]).select_related("owner"))
+        ids = list(filter(None, map(parse_number, keys)))
+        found = list(ProposedChange.objects.filter(pk__in=ids).select_related("owner"))
         if len(found) != len(set(keys)):
             raise NotFound(_("There is no such proposal."))
         return found
 
     def find_for(self, keys: Collection[str], principal: Principal) -> Sequence[ProposedChange]:
         found = self.find(keys)
-        if any(row.owner_id != principal.owner.pk for row in found):
+        if {row.owner_id for row in found} != {principal.owner.pk}:
             raise NotFound(_("There is no such proposal."))
         return found
 
@@ -57,8 +56,6 @@ class ProposedReview(ReviewKind):
     def show(self, item: ReviewItem, *, principal: Principal) -> ReviewPane:
         row, author = item.view
         kind = proposed_kinds()[row.kind]
-        is_same = kind.seen(row.owner, row.key) == row.seen
-        refusal = "" if is_same else _("What it is about changed since. Reject it, and look at it again.")
         evidence = {
             "row": row,
             "author": author,
@@ -74,7 +71,7 @@ class ProposedReview(ReviewKind):
                 "check",
                 _("You want this too"),
                 _("It is done as your own act. You can undo it."),
-                refusal=refusal,
+                refusal=find_refusal(row),
             ),
             Verdict(_("Reject"), "trash", _("You do not want it"), _("Nothing changes. The agent learns that.")),
         )
@@ -93,12 +90,8 @@ class ProposedReview(ReviewKind):
     ) -> Text:
         principal.require(Act.REVIEW_OWN)
         for row in self.find_for(keys, principal):
-            decide(proposal_id=row.pk, principal=principal, is_approved=accepts, now=now)
-        count = len(keys)
-        if accepts:
-            return _("Approved: it is done as your own act.")
-        words = ngettext("Rejected %(number)s proposal.", "Rejected %(number)s proposals.", count)
-        return words % {"number": number_label(count)}
+            decide(proposal_id=row.pk, principal=principal, is_approved=accepts, note=note, now=now)
+        return _("Approved: it is done as your own act.") if accepts else _("Rejected. Nothing was changed.")
 
     def undo(self, key: str, *, principal: Principal, now: datetime) -> Undone:
         [row] = self.find_for([key], principal)

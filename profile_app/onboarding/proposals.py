@@ -14,7 +14,8 @@ from minara_site.kernel.core.vocabulary import is_named_key
 from minara_site.kernel.proposals.kinds import Columns, Proposed
 from minara_site.kernel.proposals.models import ProposedChange
 from minara_site.kernel.proposals.services import propose
-from profile_app.onboarding.core import QUESTIONS, TAGGED, Answers
+from profile_app.onboarding.core import QUESTIONS, TAGGED, Answers, Question
+from profile_app.onboarding.pages import TEXTS, answer_label
 from profile_app.onboarding.services import check_answers, complete_onboarding, undo_completion
 from profile_app.portrait.proposals import is_declared_by_person
 from profile_app.portrait.selectors.profile import load_profile
@@ -28,6 +29,10 @@ class OnboardingProposed(Proposed):
     name, page = ONBOARDING, "onboarding:page"
     label = gettext_lazy("Onboarding")
     actions: ClassVar = {ANSWER: gettext_lazy("Answer the onboarding")}
+    labels: ClassVar = {question.field: TEXTS[question].name for question in Question}
+
+    def value_label(self, name: str, value: Any) -> str:
+        return answer_label(QUESTIONS[name], value)
 
     def read(self, owner: User, key: str) -> dict[str, Any]:
         return dict(Answers.parse(load_profile(owner.pk).onboarding_answers_json or "{}").given)

@@ -13,8 +13,9 @@ from minara_site.kernel.core.vocabulary import PERSONS, is_named_key
 from minara_site.kernel.proposals.kinds import Columns, Proposed
 from minara_site.kernel.proposals.models import ProposedChange
 from minara_site.kernel.proposals.services import propose
-from profile_app.portrait.core.tags import SentValue, TagSource
+from profile_app.portrait.core.tags import SentValue, TagSource, serialize_tag_value
 from profile_app.portrait.core.wallets import Wallet
+from profile_app.portrait.pages.tags import NAMES, value_label
 from profile_app.portrait.selectors.profile import load_settings, load_wallets
 from profile_app.portrait.selectors.tags import check_name, find_claim, find_tag, value_of
 from profile_app.portrait.services.profile import change_settings, clean_wallets, set_reference_wallets
@@ -47,17 +48,22 @@ class TagProposed(Proposed):
     """A tag that a person declared."""
 
     name, page = TAG, "tags:page"
-    label = gettext_lazy("Tag %(key)s")
     actions: ClassVar = {SET: gettext_lazy("Set a tag"), CLEAR: gettext_lazy("Clear a tag")}
+
+    def title(self, key: str) -> str:
+        return str(NAMES[key])
+
+    def value_label(self, name: str, value: Any) -> str:
+        return value_label(name, serialize_tag_value(name, value))
 
     def read(self, owner: User, key: str) -> dict[str, Any]:
         tag = find_tag(owner=owner, name=key)
-        return {"value": value_of(key, tag.value)} if tag else {}
+        return {key: value_of(key, tag.value)} if tag else {}
 
     def apply(self, proposal: ProposedChange, columns: Columns, *, principal: Principal, now: datetime) -> None:
         about: dict[str, Any] = {"owner": principal.owner, "name": proposal.key, "actor": principal.actor, "now": now}
         if columns:
-            set_tag(**about, **columns, source=TagSource.USER)
+            set_tag(**about, value=columns[proposal.key], source=TagSource.USER)
         else:
             clear_tag(**about)
 
@@ -87,9 +93,8 @@ def propose_switches(*, principal: Principal, settings: Mapping[str, bool], now:
     owner = principal.owner
     stored = load_settings(owner.pk)
     changed = [name for name, is_on in settings.items() if stored[name] is not is_on]
-    if not is_named_key(principal.actor) or not changed:
-        return None
-    if not did_person(owner.pk, "profile_settings_changed", details__has_any_keys=changed):
+    is_asked = is_named_key(principal.actor) and changed
+    if not is_asked or not did_person(owner.pk, "profile_settings_changed", details__has_any_keys=changed):
         return None
     about: dict[str, Any] = {"kind": SWITCHES, "key": "switches", "action": SET, "now": now}
     return propose(principal=principal, after={**stored, **settings}, **about)
@@ -111,7 +116,7 @@ def propose_tag(
         check_values({name: value})
     if not is_named_key(principal.actor) or not is_declared_by_person(principal.owner, name):
         return None
-    action, after = (CLEAR, {}) if value is None else (SET, {"value": value})
+    action, after = (CLEAR, {}) if value is None else (SET, {name: value})
     return propose(principal=principal, kind=TAG, key=name, action=action, after=after, now=now)
 
 

@@ -8,12 +8,11 @@ from memory_app.facts.core.decision import CORRECTED
 from memory_app.facts.core.sweep import Step
 from memory_app.facts.selectors import is_protected
 from memory_app.facts.services.rows import audit, lock_facts_of, lock_rows, note, publish_changes, retire
-from memory_app.memories.core import CORRECTED_REASON, MEMORY_KIND, MEMORY_ORIGIN, SET, FactState
+from memory_app.memories.core import CORRECTED_REASON, MEMORY_KIND, MEMORY_ORIGIN, FactState
 from memory_app.memories.models import Memory
-from memory_app.memories.services import hashes, move_rows
-from minara_site.kernel.audit_log.services import record_audit
+from memory_app.memories.services import mark_batch
 from minara_site.kernel.changes.models import ChangeSet
-from minara_site.kernel.changes.services import made_rows, name_set, record, undo_replaced, watch
+from minara_site.kernel.changes.services import made_rows, record, undo_replaced, watch
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.plain_text import parse_number
 
@@ -41,32 +40,18 @@ def replace_one(correction: Memory, corrects: int, *, now: datetime) -> None:
     old = lock_rows(correction.owner_id, [corrects]).get(corrects)
     if old is None or old.deleted_at or old.retired_at or old.is_editable:
         return
-    watched, reason = watch(MEMORY_KIND, [old]), f"{CORRECTED_REASON}{correction.pk}"
-    is_fact = old.fact_state in {FactState.PENDING, FactState.SETTLED} and not is_protected(old)
-    if is_fact:
-        old.fact_state, old.retired_at = FactState.RETIRED, now
-    else:
-        old.deleted_at = now
-    watched = [*watched, *made_rows(MEMORY_KIND, [correction])]
-    made = record(CORRECT, watched, actor=correction.actor, at=now, reason=reason)
-    assert made is not None
-    if is_fact:
-        retire([old.pk], now=now)
-        step = Step(EventKind.SUPERSEDED, old.pk, correction.pk)
-        [event] = note(old.owner_id, [step], decider=Decider.PERSON, actor=correction.actor, now=now, reason=CORRECTED)
-        audit(old.owner_id, "memory_retired", event, now=now)
-        publish_changes(old.owner_id, [old.pk])
+    actor, reason = correction.actor, f"{CORRECTED_REASON}{correction.pk}"
+    if old.fact_state not in {FactState.PENDING, FactState.SETTLED} or is_protected(old):
+        mark_batch(actor, [old], deleted_at=now, now=now, reason=reason, act=CORRECT, beside=[correction])
         return
-    batch = f"{SET}{made.pk}"
-    move_rows([old], actor=correction.actor, batch=batch, now=now)
-    record_audit(
-        now=now,
-        actor=correction.actor,
-        tool_call="memory_removed",
-        owner_id=old.owner_id,
-        reasoning=reason,
-        details={"batch": batch, "memories": hashes([old]), **name_set(made)},
-    )
+    watched = watch(MEMORY_KIND, [old])
+    old.fact_state, old.retired_at = FactState.RETIRED, now
+    record(CORRECT, [*watched, *made_rows(MEMORY_KIND, [correction])], actor=actor, at=now, reason=reason)
+    retire([old.pk], now=now)
+    step = Step(EventKind.SUPERSEDED, old.pk, correction.pk)
+    [event] = note(old.owner_id, [step], decider=Decider.PERSON, actor=actor, now=now, reason=CORRECTED)
+    audit(old.owner_id, "memory_retired", event, now=now)
+    publish_changes(old.owner_id, [old.pk])
 
 
 def restore_corrected(holds: Mapping[int, Hold], *, actor: str, now: datetime) -> None:

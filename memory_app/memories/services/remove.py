@@ -22,7 +22,7 @@ from memory_app.memories.services.write import SLICE
 from minara_site.access.models import User
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import content_digest, record_audit
-from minara_site.kernel.changes.services import name_set, record, watch
+from minara_site.kernel.changes.services import made_rows, name_set, record, watch
 from minara_site.kernel.core.vocabulary import AGENT_ACTOR
 from minara_site.kernel.errors import FieldError, Invalid, Refused
 from minara_site.kernel.events import memory_written, send_after_commit
@@ -157,15 +157,21 @@ def mark_batch(
     deleted_at: datetime | None,
     now: datetime,
     reason: str,
+    act: str = "",
+    beside: Sequence[Memory] = (),
 ) -> Batch:
-    """Delete or restore locked rows, record what that changed, and say it in the audit log of each owner."""
+    """Delete or restore locked rows, record what that changed, and say it in the audit log of each owner.
+
+    It is part of `act`, where one is named, which made the rows `beside`.
+    """
     if not rows:
         return Batch("", ())
-    watched, lay_since = watch(MEMORY_KIND, rows), {row.pk: row.deleted_at for row in rows if row.deleted_at}
+    watched = [*watch(MEMORY_KIND, rows), *made_rows(MEMORY_KIND, beside)]
+    lay_since = {row.pk: row.deleted_at for row in rows if row.deleted_at}
     for row in rows:
         row.deleted_at = deleted_at
     tool_call = "memory_restored" if deleted_at is None else "memory_removed"
-    made = record(tool_call, watched, actor=actor, at=now, reason=reason)
+    made = record(act or tool_call, watched, actor=actor, at=now, reason=reason)
     assert made is not None
     batch = f"{SET}{made.pk}"
     held = move_rows(rows, actor=actor, batch=batch, now=now)

@@ -276,7 +276,7 @@ def render_queue(
     """Answer the page; to HTMX the item alone, its verdict, or the list."""
     principal, now = request.principal, timezone.now()
     context: dict[str, Any] = {
-        "title": _("Queue"),
+        "title": _("Queue") if principal.may(Act.REVIEW) else _("Review"),
         "page": found.page,
         "spec": found.page.spec,
         "queue": found,

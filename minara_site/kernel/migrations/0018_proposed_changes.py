@@ -34,6 +34,7 @@ class Migration(migrations.Migration):
                 ("state", models.CharField(default="open", max_length=8)),
                 ("decided_at", models.DateTimeField(null=True)),
                 ("decided_by", models.CharField(blank=True, max_length=80)),
+                ("note", models.CharField(blank=True, max_length=200)),
                 (
                     "owner",
                     models.ForeignKey(

@@ -59,16 +59,15 @@ class Proposed(ABC):
 
     def text_of(self, columns: Columns) -> str:
         """Return columns as text for pages: each by its label, one alone without."""
-        said = {name: value_label(value) for name, value in columns.items() if value not in ("", [])}
+        said = {name: self.value_label(name, value) for name, value in columns.items() if value not in ("", [])}
         lines = [f"{self.labels.get(name, name)}: {words}" for name, words in said.items()]
         return "\n".join(lines if len(lines) > 1 else said.values())
 
-
-def value_label(value: Any) -> str:
-    """Return the value of a column as text."""
-    if isinstance(value, bool):
-        return _("on") if value else _("off")
-    return ", ".join(value) if isinstance(value, list) else str(value)
+    def value_label(self, name: str, value: Any) -> str:
+        """Return the value of a column as text for pages."""
+        if isinstance(value, bool):
+            return _("on") if value else _("off")
+        return ", ".join(value) if isinstance(value, list) else str(value)
 
 
 def proposed_kinds() -> dict[str, Proposed]:

@@ -31,7 +31,8 @@ class ProposedChange(models.Model):
     """A change of a row of its owner that a key asks for.
 
     `key` is the row's name, as changes keep it. `after` are the columns that it would have, `former` those that it
-    had when it was approved, `seen` stands for what it was when it was proposed, or left by the approval.
+    had when it was approved, `seen` stands for what it was when it was proposed, or left by the approval. `note` is why
+    its owner decided so.
     """
 
     owner = owner_key()
@@ -47,6 +48,7 @@ class ProposedChange(models.Model):
     state = models.CharField(max_length=8, default=ProposalState.OPEN)
     decided_at = models.DateTimeField(null=True)
     decided_by = models.CharField(max_length=80, blank=True)
+    note = models.CharField(max_length=200, blank=True)
 
     objects: ClassVar[Any] = ProposedChangeQuerySet.as_manager()
 
@@ -71,6 +73,6 @@ class ProposedChange(models.Model):
 
     def mask(self) -> None:
         """Mask the secrets of this copy for another reader than its owner."""
-        self.reason = mask(self.reason)
+        self.reason, self.note = mask(self.reason), mask(self.note)
         for columns in (self.after, self.former):
             columns.update({name: mask(value) for name, value in columns.items() if isinstance(value, str)})

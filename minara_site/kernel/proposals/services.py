@@ -78,8 +78,15 @@ def check_texts(columns: Mapping[str, Any]) -> None:
             raise Invalid(problem % {"why": SENTENCES[findings[0].reason]}, code="held")
 
 
-def decide(*, proposal_id: int, principal: Any, is_approved: bool, now: datetime) -> ProposedChange:
-    """Approve or reject one's own proposal; approved, the room does it as its owner's act.
+def decide(
+    *,
+    proposal_id: int,
+    principal: Any,
+    is_approved: bool,
+    note: str = "",
+    now: datetime,
+) -> None:
+    """Approve or reject one's own proposal; approved, the room does it as its owner's act. The key reads the `note`.
 
     Raises NotFound for another owner's, Conflict for one that is decided or whose row changed since, and what the
     room's service raises.
@@ -93,10 +100,10 @@ def decide(*, proposal_id: int, principal: Any, is_approved: bool, now: datetime
             proposal.former = kind.read(principal.owner, proposal.key) or {}
             kind.apply(proposal, proposal.after, principal=principal, now=now)
             proposal.seen = kind.seen(principal.owner, proposal.key)
+        proposal.note = redact_text(note)[:200]
         state = ProposalState.APPROVED if is_approved else ProposalState.REJECTED
         act = "proposal_approved" if is_approved else "proposal_rejected"
         store_state(proposal, state, act, actor=principal.actor, now=now)
-    return proposal
 
 
 def undo_decision(*, proposal_id: int, principal: Any, now: datetime) -> None:
@@ -125,10 +132,15 @@ def lock_own(proposal_id: int, principal: Any) -> ProposedChange:
 
 def check_same(proposal: ProposedChange) -> Proposed:
     """Return the kind of a proposal. Raises Conflict where what it is about changed since."""
-    kind = proposed_kinds()[proposal.kind]
-    if kind.seen(proposal.owner, proposal.key) != proposal.seen:
-        raise Conflict(_("What it is about changed since. Reject it, and look at it again."), code="changed")
-    return kind
+    if refusal := find_refusal(proposal):
+        raise Conflict(refusal, code="changed")
+    return proposed_kinds()[proposal.kind]
+
+
+def find_refusal(proposal: ProposedChange) -> str:
+    """Return why a proposal is not carried out, or what it did not undone: what it is about changed since."""
+    is_same = proposed_kinds()[proposal.kind].seen(proposal.owner, proposal.key) == proposal.seen
+    return "" if is_same else _("What it is about changed since. Reject it, and look at it again.")
 
 
 def store_state(proposal: ProposedChange, state: ProposalState, act: str, *, actor: str, now: datetime) -> None:
@@ -148,7 +160,7 @@ def find_last(*, owner: Any, kind: str, key: str, actor: str) -> ProposedChange 
 
 def proposal_record(proposal: ProposedChange) -> dict[str, str]:
     """Return what became of a proposal, as API and tools answer it."""
-    note = _("Nothing was changed: its owner decides.") if proposal.state == ProposalState.OPEN else ""
+    note = _("Nothing was changed: its owner decides.") if proposal.state == ProposalState.OPEN else proposal.note
     return {"action": proposal.action, "state": proposal.state, **({"note": note} if note else {})}
 
 

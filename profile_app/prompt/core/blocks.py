@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC
 
 from learning_app.preferences.limits import Limit
 from memory_app.snapshot.core import (
@@ -78,14 +77,9 @@ def render_personalization(
 
 
 def limits_section(limits: Sequence[Limit]) -> Section:
-    """Return the limits in force, one line each: since when, for which assets, and what it says."""
-    lines = [
-        f"- {', '.join([each.since.astimezone(UTC).date().isoformat(), *map(fence_label, each.tickers)])}: "
-        f"{fence_text(each.statement)}"
-        for each in limits
-    ]
-    text = "".join(f"{line}\n" for line in ("## Limits set by the user", LIMITS_NOTE, *lines))
-    return Section(SectionName.LIMITS, text, len(lines), sum(count_dropped(each.statement) for each in limits))
+    """Return the limits in force, one line each."""
+    text = "".join(f"{line}\n" for line in ("## Limits set by the user", LIMITS_NOTE, *(each.line for each in limits)))
+    return Section(SectionName.LIMITS, text, len(limits), sum(count_dropped(each.statement) for each in limits))
 
 
 def preferences_section(preferences: Sequence[PreferenceRow]) -> Section:
