@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
+from learning_app.preferences.limits import load_limits
 from learning_app.preferences.selectors import list_active
 from memory_app.memories.core import HARD_CONSTRAINT
 from memory_app.memories.models import Memory
 from memory_app.memories.services import purge_expired
 from memory_app.memories.services.bridge import bridge_preference
-from minara_site.access.models import ApiKey
+from minara_site.access.models import ApiKey, User
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.core.vocabulary import Category, Source
 from minara_site.kernel.errors import Conflict, NotFound
@@ -215,6 +216,25 @@ def test_a_key_takes_its_own_word_back(agent: Agent, ana: Any, ben: Any, page: A
     page.post(f"{reverse('memories:revert', args=[row.pk, 1])}?version=2")
     row.refresh_from_db()
     assert (row.content, row.actor, row.version) == ("trail by 5%", about["actor"], 3)
+
+
+def test_the_gateway_is_its_owners_interface_but_for_limits(settings: Any) -> None:
+    settings.MINARA = settings.MINARA.model_copy(update={"gateway_auth_token": "g" * 40})
+    gateway, owner = Agent("g" * 40), User.objects.get(is_default=True)
+    for name in ("SOUL.md", "AGENTS.md", "BOOTSTRAP.md", "USER.md"):
+        assert gateway.put(f"/v1/workspace/{name}", {"content": f"{name}, said here"}).status_code == 200
+    assert gateway.put("/v1/profile/prompt", {"custom_prompt": "Numbers first."}).status_code == 200
+    assert gateway.put("/v1/profile/prompt", {"custom_prompt": POISON}).status_code == 202, "the guard holds it"
+    row, limit = make_memory(owner, "typed"), make_memory(owner, "Never above 2x", fact_type=HARD_CONSTRAINT)
+    assert gateway.patch(f"/v1/memory/{row.pk}", {"statement": "said otherwise"}).json()["data"]["writer"]["name"]
+    row.refresh_from_db()
+    assert (row.content, row.actor) == ("said otherwise", "key:gateway")
+    for body in ({"statement": "Never above 9x"}, {"fact_type": "risk"}):
+        assert_problem(gateway.patch(f"/v1/memory/{limit.pk}", body), 403)
+    assert_problem(gateway.delete(f"/v1/memory/{limit.pk}"), 403)
+    gateway.patch(f"/v1/memory/{row.pk}", {"fact_type": HARD_CONSTRAINT})
+    assert [each.statement for each in load_limits(owner.pk)] == ["Never above 2x"]
+    assert not ProposedChange.objects.exists()
 
 
 def test_what_is_held_of_a_key_waits_on_in_other_words_and_is_discarded_once_it_is_taken_back(agent: Agent) -> None:
