@@ -106,31 +106,25 @@ LIMIT_ROWS = Prepared(LimitRow, limit_rows)
 def load_limits(owner_id: int) -> list[Limit]:
     """Return the limits of an owner that today's guard accepts, the oldest first. One query, two where one was edited.
 
-    What was typed as a memory and then activated as a preference is one limit.
+    What was typed as a memory and then activated as a preference in the same words is one limit.
     """
     found = LIMIT_ROWS.ask(owner_id=owner_id)
     if any(row.rules_version != guard.RULES.version for row in found):
         refused = {kind: refused_of(kind, found) for kind in (MEMORY, PREFERENCE_KIND)}
         found = [row for row in found if row.pk not in refused[row.kind]]
-    labelled, active = ([row for row in found if (row.kind == MEMORY) is is_memory] for is_memory in (True, False))
-    ids = {f"{MEMORY}:{row.pk}": row.pk for row in labelled}
-    ids |= {row.origin: row.pk for row in labelled if row.origin.startswith(PREFERENCE_ORIGIN)}
+    active = [row for row in found if row.kind == PREFERENCE_KIND]
+    typed = {row.statement: row.pk for row in found if row.kind == MEMORY and is_limit(row, owner_id)}
+    bridged = {row.origin: row.pk for row in found if row.origin.startswith(PREFERENCE_ORIGIN)}
     writers, limits = find_writers(active), list[Limit]()
     for row in active:
-        names = (row.origin, f"{PREFERENCE_ORIGIN}{row.pk}")
-        is_typed = writers[row.pk] == f"user:{owner_id}"
-        limits.append(
-            limit_of(
-                row,
-                Source.USER_MANUAL if is_typed else Source.LEARNED_PREFERENCE,
-                tuple(ids[name] for name in names if name in ids),
-            )
-        )
-    told = {pk for limit in limits for pk in limit.memory_ids}
+        memory_ids = (typed.get(row.statement), bridged.get(f"{PREFERENCE_ORIGIN}{row.pk}"))
+        badge = Source.USER_MANUAL if writers[row.pk] == f"user:{owner_id}" else Source.LEARNED_PREFERENCE
+        limits.append(limit_of(row, badge, tuple(filter(None, memory_ids))))
+    told = {limit.statement for limit in limits}
     limits += [
         limit_of(row, provenance_label(source=row.source, origin=row.origin), (row.pk,))
-        for row in labelled
-        if row.pk not in told and is_limit(row, owner_id)
+        for row in found
+        if row.kind == MEMORY and row.statement not in told and is_limit(row, owner_id)
     ]
     return sorted(limits, key=attrgetter("since", "kind", "row_id"))
 
@@ -174,12 +168,17 @@ def limit_records(limits: Sequence[Limit], *, is_masked: bool = False) -> list[d
     ]
 
 
+def list_typed(owner_id: int) -> list[Any]:
+    """Return the memories that are limits, those that the guard holds too. One query."""
+    labelled = stored_kinds()[MEMORY].model.objects.labelled(owner_id).only("actor", "source", "origin", "content")
+    return [row for row in labelled if is_limit(row, owner_id)]
+
+
 def count_limits(owner_id: int) -> int:
     """Return how many limits an owner has, those that the guard holds too. Two queries."""
-    labelled = stored_kinds()[MEMORY].model.objects.labelled(owner_id).only("actor", "source", "origin")
-    return sum(is_limit(row, owner_id) for row in labelled) + int(
-        Preference.objects.filter(owner_id=owner_id, state=PreferenceState.ACTIVE).hard().count()
-    )
+    active = Preference.objects.filter(owner_id=owner_id, state=PreferenceState.ACTIVE).hard()
+    statements = list(active.values_list("statement", flat=True))
+    return len(statements) + sum(row.content not in statements for row in list_typed(owner_id))
 
 
 def check_places(owner_id: int, *, wanted: int = 1) -> None:

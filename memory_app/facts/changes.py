@@ -62,7 +62,9 @@ class MemoryChanges(Changes):
         moved = [step.row for step in steps if step.before["deleted_at"] != step.after["deleted_at"]]
         move_rows(moved, actor=made.actor, batch=f"{SET}{made.pk}", now=made.at, is_undo=True)
         retired = [step.row.pk for step in steps if step.after["retired_at"] and not step.before["retired_at"]]
-        retire(retired, now=made.at)
+        for step in steps:
+            if step.row.pk in retired:
+                retire([step.row.pk], now=step.after["retired_at"])
         for event in ConsolidationEvent.objects.filter(fact_id__in=retired, kind=EventKind.UNRETIRED).order_by("pk"):
             again = FactStep(EventKind.SUPERSEDED, event.fact_id, event.other_id)
             note(event.owner_id, [again], decider=Decider.PERSON, actor=made.actor, now=made.at, reason=CORRECTED)

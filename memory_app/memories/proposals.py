@@ -9,11 +9,12 @@ from django.utils.translation import gettext as _, gettext_lazy
 from learning_app.preferences.core import PREFERENCE_KIND
 from memory_app.memories.core import MEMORY_KIND, MEMORY_ORIGIN
 from memory_app.memories.models import Memory
-from memory_app.memories.selectors import find_not_of_keys, find_preference, get_memory
+from memory_app.memories.selectors import find_not_of_keys, find_preference, get_memory, no_such_memory
 from memory_app.memories.services import (
     Changes,
     Draft,
     apply_changes,
+    bridge_preference,
     correct_bridged,
     delete_memories,
     edit_memory,
@@ -22,8 +23,8 @@ from memory_app.memories.services import (
 from memory_app.memories.services.edit import check_version
 from minara_site.access.models import User
 from minara_site.access.principal import Principal
-from minara_site.kernel.core.vocabulary import Category, Provenance, Source
-from minara_site.kernel.errors import Refused
+from minara_site.kernel.core.vocabulary import Category, Provenance, Source, is_named_key
+from minara_site.kernel.errors import Conflict, Refused
 from minara_site.kernel.proposals.kinds import Columns, Proposed
 from minara_site.kernel.proposals.models import ProposedChange
 from minara_site.kernel.proposals.services import propose
@@ -36,6 +37,7 @@ class MemoryProposed(Proposed):
     """Another text is stored as its owner's: their own row is edited, another's is replaced."""
 
     name, page = MEMORY_KIND, "memories:one"
+    asks_fresh = False
     label = gettext_lazy("Memory %(key)s")
     actions: ClassVar = {EDIT: gettext_lazy("Change a memory"), DELETE: gettext_lazy("Delete a memory")}
     labels: ClassVar = {
@@ -76,7 +78,9 @@ class MemoryProposed(Proposed):
         preference = find_preference(row) if proposal.action == EDIT else None
         kind, changed = (PREFERENCE_KIND, preference) if preference else (MEMORY_KIND, row)
         made = find_undoable(kind, changed, principal)
-        undo_set(made.pk if made else 0, principal=principal, now=now)
+        _made, plan = undo_set(made.pk if made else 0, principal=principal, now=now)
+        for step in plan.steps if preference else ():
+            bridge_preference(int(step.key), now=now)
 
 
 def columns_of(row: Memory) -> dict[str, Any]:
@@ -95,16 +99,16 @@ def propose_edit(
 ) -> ProposedChange | None:
     """Propose another text of a row that is not a key's; None where the caller may change it itself.
 
-    Raises what `edit_memory` raises for the row and the text, Refused where it would change a limit that is a
-    preference, or make a limit of it or none, and what `propose` raises.
+    Raises what `edit_memory` raises for the row and the text, Refused for a limit and for what would be called one, for
+    label and assets of what stands for a preference, and what `propose` raises.
     """
     if (row := find_only_proposed(principal, memory_id)) is None:
         return None
     check_version(row, expected_version, reader=principal.owner)
-    was_labelled = row.is_labelled
+    if row.preference_id and changes != Changes(changes.content):
+        raise Refused(_("It stands for a preference: only its statement can change."), code="not_editable")
     apply_changes(row, changes, now=now)
-    if row.is_labelled is not was_labelled or (row.is_hard and row.preference_id):
-        raise owner_decides()
+    check_unlabelled(row)
     about: dict[str, Any] = {"kind": MEMORY_KIND, "key": str(row.pk), "reason": reason, "now": now}
     return propose(principal=principal, action=EDIT, after=columns_of(row), **about)
 
@@ -122,20 +126,30 @@ def propose_delete(
     """
     if (row := find_only_proposed(principal, memory_id)) is None:
         return None
-    if row.is_hard:
-        raise owner_decides()
     about: dict[str, Any] = {"kind": MEMORY_KIND, "key": str(row.pk), "reason": reason, "now": now}
     return propose(principal=principal, action=DELETE, after={}, **about)
 
 
 def find_only_proposed(principal: Principal, memory_id: int) -> Memory | None:
-    """Return a row of which this caller may only propose a change: a named key, of what is not a key's."""
-    if not principal.is_key or principal.is_gateway or principal.is_operator:
+    """Return a row of which this caller may only propose a change: a named key, of what is its owner's and not a key's.
+
+    Raises NotFound, Refused for a limit, and Conflict for a fact that another took the place of.
+    """
+    if not is_named_key(principal.actor):
         return None
-    row = get_memory(owner=principal.owner, memory_id=memory_id)
-    return row if find_not_of_keys([row]) else None
+    row: Memory | None = Memory.objects.filter(owner=principal.owner, pk=memory_id, deleted_at=None).first()
+    if row is None and not principal.is_operator:
+        raise no_such_memory()
+    if row is None or not find_not_of_keys([row]):
+        return None
+    check_unlabelled(row)
+    if row.retired_at:
+        raise Conflict(_("Another fact took the place of this one. Nothing was changed."), code="retired")
+    return row
 
 
-def owner_decides() -> Refused:
-    """Return the refusal of what only the owner of a limit does."""
-    return Refused(_("Only its owner starts, changes or ends a limit. Nothing was changed."), code="hard_constraint")
+def check_unlabelled(row: Memory) -> None:
+    """Raise Refused for a limit, and for what is called one: its owner alone starts, changes and ends those."""
+    if row.is_labelled:
+        detail = _("Only its owner starts, changes or ends a limit. Nothing was changed.")
+        raise Refused(detail, code="hard_constraint")

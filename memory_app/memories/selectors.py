@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from itertools import zip_longest
 from typing import Any, Self
 
+from django.apps import apps
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS
 from django.db.models import Exists, OuterRef, Q
@@ -32,7 +33,8 @@ from memory_app.memories.models import Memory, MemoryDeletion, MemoryQuerySet, M
 from minara_site.access.actors import name_writers
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.models import AuditEntry
-from minara_site.kernel.changes.models import ChangeSet
+from minara_site.kernel.audit_log.services import by_persons
+from minara_site.kernel.changes.models import Change, ChangeSet
 from minara_site.kernel.core.diff import Segment, word_diff
 from minara_site.kernel.core.vocabulary import AGENT_ACTOR, Category, Source, WriterKind
 from minara_site.kernel.errors import NotFound
@@ -291,17 +293,24 @@ def find_unrestorable(memories: Iterable[Memory]) -> set[int]:
 def find_not_of_keys(memories: Iterable[Memory]) -> set[int]:
     """Return the ids of rows that a key may not change: a person typed, confirmed, corrected or released them.
 
-    Or no key wrote them, or another took their place. Two queries at most.
+    Or no key wrote them. Who took a key's change back by hand decided too. Four queries at most.
     """
     memories = list(memories)
-    unreplaced = [row for row in memories if row.retired_at is None and row.preference_id is None]
-    by_keys = [row.pk for row in unreplaced if row.writer_kind is WriterKind.AGENT]
-    persons = Q(actor__startswith="user:") | Q(actor__startswith="command:")
-    typed = MemoryRevision.objects.filter(persons, memory__in=by_keys)
+    by_keys = [row.pk for row in memories if row.writer_kind is WriterKind.AGENT and row.preference_id is None]
+    if not by_keys:
+        return {row.pk for row in memories}
+    typed = MemoryRevision.objects.filter(by_persons() | Q(reason__startswith=REVERT_REASON), memory__in=by_keys)
+    moved = Change.objects.filter(by_persons("set__"), kind=MEMORY_KIND, key__in=list(map(str, by_keys)))
     released = Hold.objects.decided(Decision.RELEASED).filter(kind=MEMORY_KIND, object_id__in=by_keys)
-    touched: set[int] = set()
-    if by_keys:
-        touched = {*typed.values_list("memory_id", flat=True), *released.values_list("object_id", flat=True)}
+    # The facts stand above this room: their decisions are reached by their name, never imported.
+    decided = apps.get_model("memory_app", "ConsolidationEvent").objects.filter(by_persons())
+    touched = {
+        *typed.values_list("memory_id", flat=True),
+        *map(int, moved.values_list("key", flat=True)),
+        *released.values_list("object_id", flat=True),
+        *decided.filter(fact_id__in=by_keys).values_list("fact_id", flat=True),
+        *decided.filter(other_id__in=by_keys).values_list("other_id", flat=True),
+    }
     return {row.pk for row in memories} - (set(by_keys) - touched)
 
 

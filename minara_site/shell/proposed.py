@@ -90,6 +90,8 @@ class ProposedReview(ReviewKind):
     ) -> Text:
         principal.require(Act.REVIEW_OWN)
         for row in self.find_for(keys, principal):
+            if accepts and proposed_kinds()[row.kind].asks_fresh:
+                principal.require(Act.DOCUMENT_RELEASE)
             decide(proposal_id=row.pk, principal=principal, is_approved=accepts, note=note, now=now)
         return _("Approved: it is done as your own act.") if accepts else _("Rejected. Nothing was changed.")
 
@@ -112,6 +114,6 @@ def item_of(row: ProposedChange, author: str) -> ReviewItem:
         title=kind.title(row.key),
         word=kind.actions[row.action],
         note=_("proposed by %(name)s") % {"name": author},
-        excerpt=kind.text_of(row.after or kind.read(row.owner, row.key) or {})[:EXCERPT_CHARS],
+        excerpt=(kind.text_of(row.after) or kind.title(row.key))[:EXCERPT_CHARS],
         view=(row, author),
     )

@@ -14,7 +14,7 @@ from minara_site.kernel.proposals.models import ProposedChange
 from minara_site.kernel.proposals.services import propose
 from profile_app.documents.core import CUSTOM_PROMPT, WORKSPACE_FILE, Origin
 from profile_app.documents.selectors import find_document
-from profile_app.documents.services import save_document
+from profile_app.documents.services import check_version, save_document
 
 EMPTY = "empty"
 
@@ -49,9 +49,17 @@ class PromptProposed(TextProposed):
     name, label, page = CUSTOM_PROMPT, gettext_lazy("Custom prompt"), "profile:page"
 
 
-def propose_empty(*, principal: Principal, kind: str, name: str, now: datetime) -> ProposedChange | None:
-    """Propose that a text is removed; None where the caller may remove it, or there is none."""
+def propose_empty(
+    *,
+    principal: Principal,
+    kind: str,
+    name: str,
+    expected_version: int | None = None,
+    now: datetime,
+) -> ProposedChange | None:
+    """Propose that a text is removed; None where the caller may remove it, or there is none. Raises Conflict."""
     document = find_document(owner=principal.owner, kind=kind, name=name)
     if not is_named_key(principal.actor) or document is None or not document.content:
         return None
+    check_version(document, expected_version)
     return propose(principal=principal, kind=kind, key=name, action=EMPTY, after={}, now=now)

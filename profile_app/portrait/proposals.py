@@ -8,8 +8,8 @@ from django.utils.translation import gettext_lazy
 
 from minara_site.access.models import User
 from minara_site.access.principal import Principal
-from minara_site.kernel.audit_log.services import did_person
-from minara_site.kernel.core.vocabulary import PERSONS, is_named_key
+from minara_site.kernel.audit_log.services import by_persons, did_person
+from minara_site.kernel.core.vocabulary import is_named_key
 from minara_site.kernel.proposals.kinds import Columns, Proposed
 from minara_site.kernel.proposals.models import ProposedChange
 from minara_site.kernel.proposals.services import propose
@@ -17,7 +17,7 @@ from profile_app.portrait.core.tags import SentValue, TagSource, serialize_tag_v
 from profile_app.portrait.core.wallets import Wallet
 from profile_app.portrait.pages.tags import NAMES, value_label
 from profile_app.portrait.selectors.profile import load_settings, load_wallets
-from profile_app.portrait.selectors.tags import check_name, find_claim, find_tag, value_of
+from profile_app.portrait.selectors.tags import check_name, find_tag, list_events, value_of
 from profile_app.portrait.services.profile import change_settings, clean_wallets, set_reference_wallets
 from profile_app.portrait.services.tags import check_values, clear_tag, set_tag
 
@@ -38,7 +38,8 @@ class SwitchesProposed(Proposed):
     }
 
     def read(self, owner: User, key: str) -> dict[str, bool]:
-        return load_settings(owner.pk)
+        settings = load_settings(owner.pk)
+        return {name: settings[name] for name in key.split(",")}
 
     def apply(self, proposal: ProposedChange, columns: Columns, *, principal: Principal, now: datetime) -> None:
         change_settings(owner=principal.owner, settings=columns, actor=principal.actor, now=now)
@@ -96,8 +97,8 @@ def propose_switches(*, principal: Principal, settings: Mapping[str, bool], now:
     is_asked = is_named_key(principal.actor) and changed
     if not is_asked or not did_person(owner.pk, "profile_settings_changed", details__has_any_keys=changed):
         return None
-    about: dict[str, Any] = {"kind": SWITCHES, "key": "switches", "action": SET, "now": now}
-    return propose(principal=principal, after={**stored, **settings}, **about)
+    about: dict[str, Any] = {"kind": SWITCHES, "key": ",".join(changed), "action": SET, "now": now}
+    return propose(principal=principal, after={name: settings[name] for name in changed}, **about)
 
 
 def propose_tag(
@@ -107,23 +108,22 @@ def propose_tag(
     value: SentValue | None,
     now: datetime,
 ) -> ProposedChange | None:
-    """Propose another value of a tag, or none, where a person declared it; None where the caller may set it itself.
+    """Propose another value of a tag, or none, where a person ever set it; None where the caller may set it itself.
 
     Raises NotFound and Invalid for what is no tag.
     """
     check_name(name)
     if value is not None:
         check_values({name: value})
-    if not is_named_key(principal.actor) or not is_declared_by_person(principal.owner, name):
+    if not is_named_key(principal.actor) or not did_person_set(principal.owner, name):
         return None
     action, after = (CLEAR, {}) if value is None else (SET, {name: value})
     return propose(principal=principal, kind=TAG, key=name, action=action, after=after, now=now)
 
 
-def is_declared_by_person(owner: User, name: str) -> bool:
-    """Say whether a person said what a tag says as its user's word. One query."""
-    claim = find_claim(owner=owner, name=name, source=TagSource.USER)
-    return claim is not None and claim.actor.startswith(PERSONS)
+def did_person_set(owner: User, name: str) -> bool:
+    """Say whether a person ever said or cleared something of this dimension. One query."""
+    return bool(list_events(owner=owner).filter(by_persons(), name=name).exists())
 
 
 def propose_wallets(*, principal: Principal, wallets: list[Wallet], now: datetime) -> ProposedChange | None:

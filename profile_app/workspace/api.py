@@ -162,8 +162,8 @@ def put(
     if not principal.is_key and file_name in IDENTITY_FILES:
         principal.require(Act.IDENTITY_WRITE)
     if file_name in OWN_WORDS and not payload.content.strip():
-        now = timezone.now()
-        if proposal := propose_empty(principal=principal, kind=WORKSPACE_FILE, name=file_name, now=now):
+        about: dict[str, Any] = {"kind": WORKSPACE_FILE, "name": file_name, "now": timezone.now()}
+        if proposal := propose_empty(principal=principal, expected_version=expected_version(request), **about):
             return was_proposed(proposal)
     saved = write_file(
         owner=principal.owner,

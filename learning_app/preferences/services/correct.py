@@ -7,9 +7,17 @@ from django.db import transaction
 
 from learning_app.preferences.core import ACTIVATED, ENDED, PREFERENCE_KIND, PREFERENCE_ORIGIN
 from learning_app.preferences.models import Preference
-from learning_app.preferences.services.decide import ACTIVE, ARCHIVED, DECIDED, lock, lock_one, only_its_owner
+from learning_app.preferences.services.decide import (
+    ACTIVE,
+    ARCHIVED,
+    DECIDED,
+    WHAT_IT_IS,
+    lock,
+    lock_one,
+    only_its_owner,
+)
 from learning_app.preferences.services.propose import PreferenceDraft, audit, build_row
-from learning_app.vocabulary import PreferenceSource
+from learning_app.vocabulary import PreferenceSource, PreferenceState
 from minara_site.access.models import User
 from minara_site.kernel.changes.services import made_rows, name_set, record, undo_replaced, watch
 from minara_site.kernel.db import update_rows
@@ -41,7 +49,7 @@ def correct_preference(
         if old.is_hard:
             raise only_its_owner()
         if old.state != ACTIVE:
-            raise Conflict(str(old.state), code="not_active")
+            raise Conflict(str(WHAT_IT_IS[PreferenceState(old.state)]), code="not_active")
         draft = PreferenceDraft(old.dimension, old.kind, statement)
         origin = f"{PREFERENCE_ORIGIN}{old.pk}"
         row = build_row(owner.pk, draft, source=PreferenceSource.USER, actor=actor, origin=origin, now=now)

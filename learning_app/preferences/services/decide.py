@@ -31,7 +31,7 @@ from minara_site.access.actors import is_owner
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.changes.services import keep_texts, name_set, record, watch
-from minara_site.kernel.core.vocabulary import AGENT_ACTOR, PERSONS, is_named_key
+from minara_site.kernel.core.vocabulary import AGENT_ACTOR, GATEWAY_ACTOR, PERSONS, is_named_key
 from minara_site.kernel.db import update_rows
 from minara_site.kernel.errors import Conflict, FieldError, Invalid, Refused
 from minara_site.kernel.guard import core as guard
@@ -345,7 +345,8 @@ def only_its_owner() -> Refused:
 
 def check_by_key(row: Preference, actor: str) -> None:
     """Raise Refused where a key would decide on what no key proposed, or what a person decided."""
-    if is_named_key(actor) and not (row.actor.startswith(AGENT_ACTOR) and not row.decided_by.startswith(PERSONS)):
+    is_decided = row.decided_by.startswith((*PERSONS, GATEWAY_ACTOR))
+    if is_named_key(actor) and (is_decided or not row.actor.startswith(AGENT_ACTOR)):
         raise needs_person()
 
 

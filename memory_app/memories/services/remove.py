@@ -129,8 +129,10 @@ def locked(rows: MemoryQuerySet) -> MemoryQuerySet:
 
 def check_removable(principal: Principal, rows: Iterable[Memory]) -> None:
     """Raise Refused for what a key may not delete or restore; a person may do it with all that is theirs to reach."""
-    if principal.is_key and not principal.is_operator:
-        check_by_key(principal, list(rows))
+    if principal.is_key:
+        is_others = principal.is_operator
+        own = [row for row in rows if not is_others or row.owner_id == principal.owner.pk or row.is_hard]
+        check_by_key(principal, own)
 
 
 def check_restorable(principal: Principal, rows: Sequence[Memory]) -> None:

@@ -267,7 +267,7 @@ def consequence_label(row: MemoryView, reading: PromptUse) -> str:
         return _("Nothing changes for the agent: a retired fact is not read.")
     if not row.in_prompt:
         return _("The prompt stays as it is. The agent does not find it any more when it searches.")
-    if row.memory.is_hard:
+    if row.memory.is_limit:
         return _("No agent reads it as a limit any more.")
     if reading.since:
         return _("The running session keeps it to its end. The next one reads another memory in its place.")

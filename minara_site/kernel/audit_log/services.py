@@ -56,10 +56,14 @@ def record_audits(
     )
 
 
+def by_persons(prefix: str = "") -> Q:
+    """Return the lookup of what people did, by the column `actor` or one that `prefix` leads to."""
+    return Q(*((f"{prefix}actor__startswith", kind) for kind in PERSONS), _connector=Q.OR)
+
+
 def did_person(owner_id: int, tool_call: str, **details: Any) -> bool:
     """Say whether a person ever did this of an owner's; `details` are lookups. One query."""
-    persons = Q(*(("actor__startswith", kind) for kind in PERSONS), _connector=Q.OR)
-    return AuditEntry.objects.filter(persons, owner=owner_id, tool_call=tool_call, **details).exists()
+    return AuditEntry.objects.filter(by_persons(), owner=owner_id, tool_call=tool_call, **details).exists()
 
 
 def current_request_id() -> str:

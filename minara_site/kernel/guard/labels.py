@@ -14,7 +14,7 @@ REASONS: Mapping[str, str | Promise] = {
     Reason.INJECTION: _("Instructions"),
     Reason.HIDDEN: _("Hidden characters"),
     Reason.SECRET: _("Secret"),
-    Reason.OWNER_DECIDES: _("Its owner decides"),
+    Reason.OWNER_DECIDES: _("A person decides"),
 }
 SENTENCES: Mapping[str, str | Promise] = {
     Reason.INJECTION: _("It gives the agent orders instead of telling it something."),

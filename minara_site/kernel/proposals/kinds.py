@@ -23,7 +23,8 @@ class Proposed(ABC):
     """A kind of which keys propose changes.
 
     `actions` are what they may ask for, in words for pages. `label` names what a proposal is about, by its `key` where
-    that is more than one; `page` is the name of its page. `labels` name its columns.
+    that is more than one; `page` is the name of its page. `labels` name its columns. `asks_fresh` says that its owner
+    proves who they are before they approve.
     """
 
     name: ClassVar[str]
@@ -31,6 +32,7 @@ class Proposed(ABC):
     label: ClassVar[Label]
     page: ClassVar[str]
     labels: ClassVar[Mapping[str, Label]] = {}
+    asks_fresh: ClassVar[bool] = True
 
     def title(self, key: str) -> str:
         """Return what a proposal is about."""

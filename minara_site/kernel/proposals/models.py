@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Self
 from django.db import models
 from django.db.models import Q
 
-from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 
 
@@ -70,9 +69,3 @@ class ProposedChange(models.Model):
             ),
             models.Index(fields=["kind", "key", "-id"], name="proposals_of_row"),
         ]
-
-    def mask(self) -> None:
-        """Mask the secrets of this copy for another reader than its owner."""
-        self.reason, self.note = mask(self.reason), mask(self.note)
-        for columns in (self.after, self.former):
-            columns.update({name: mask(value) for name, value in columns.items() if isinstance(value, str)})

@@ -71,11 +71,10 @@ def propose(
 
 
 def check_texts(columns: Mapping[str, Any]) -> None:
-    """Raise Invalid where the guard refuses a text that a key asks for: it is read before it is decided on."""
-    for value in columns.values():
-        if findings := guard.judge(str(value)).findings:
-            problem = _("%(why)s Say it in other words. Nothing was changed.")
-            raise Invalid(problem % {"why": SENTENCES[findings[0].reason]}, code="held")
+    """Raise Invalid where the guard refuses what a key asks for: it is read before it is decided on."""
+    if findings := guard.judge("\n".join(map(str, columns.values()))).findings:
+        problem = _("%(why)s Say it in other words. Nothing was changed.")
+        raise Invalid(problem % {"why": SENTENCES[findings[0].reason]}, code="held")
 
 
 def decide(
@@ -96,6 +95,7 @@ def decide(
         if proposal.state != ProposalState.OPEN:
             raise Conflict(_("This proposal is decided already. Nothing was changed."), code="decided")
         if is_approved:
+            check_texts(proposal.after)
             kind = check_same(proposal)
             proposal.former = kind.read(principal.owner, proposal.key) or {}
             kind.apply(proposal, proposal.after, principal=principal, now=now)
@@ -113,6 +113,8 @@ def undo_decision(*, proposal_id: int, principal: Any, now: datetime) -> None:
         about = {"kind": proposal.kind, "key": proposal.key, "actor": proposal.actor}
         if ProposedChange.objects.open().filter(owner=proposal.owner_id, **about).exists():
             raise Conflict(_("A later proposal about it waits already."), code="decided")
+        if proposal.decided_by == "":
+            raise Conflict(_("Nobody decided on this proposal. Nothing was undone."), code="decided")
         if proposal.state == ProposalState.APPROVED:
             kind = check_same(proposal)
             kind.undo(proposal, principal=principal, now=now)
@@ -145,7 +147,8 @@ def find_refusal(proposal: ProposedChange) -> str:
 
 def store_state(proposal: ProposedChange, state: ProposalState, act: str, *, actor: str, now: datetime) -> None:
     """Store what became of a proposal, and record that."""
-    proposal.state, proposal.decided_at, proposal.decided_by = state, now, actor
+    is_open = state == ProposalState.OPEN
+    proposal.state, proposal.decided_at, proposal.decided_by = state, None if is_open else now, "" if is_open else actor
     proposal.save()
     details = {"id": proposal.pk, "kind": proposal.kind, "key": proposal.key}
     record_audit(now=now, actor=actor, tool_call=act, owner_id=proposal.owner_id, details=details)

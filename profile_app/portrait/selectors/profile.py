@@ -139,6 +139,8 @@ def agent_record(owner: User, *, reader: User) -> dict[str, Any]:
     """Return the portrait as an agent reads it: limits first, and without what its owner keeps out of prompts."""
     limits = limit_records(load_limits(owner.pk), is_masked=owner.pk != reader.pk)
     record = {"limits": limits, **profile_record(owner, reader=reader)}
+    told = {each["id"] for each in limits}
+    record["memories"] = [each for each in record["memories"] if f"memory:{each['id']}" not in told]
     settings = record["settings"]
     if not settings[INCLUDE_MEMORIES]:
         record["memories"] = []

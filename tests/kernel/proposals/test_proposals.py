@@ -8,12 +8,16 @@ from django.urls import reverse
 
 from learning_app.preferences.limits import load_limits
 from learning_app.preferences.selectors import list_active
+from memory_app.facts.models import ConsolidationEvent
 from memory_app.memories.core import HARD_CONSTRAINT
 from memory_app.memories.models import Memory
 from memory_app.memories.services import purge_expired
 from memory_app.memories.services.bridge import bridge_preference
+from memory_app.memories.tasks import bridge_preferences
 from minara_site.access.models import ApiKey, User
+from minara_site.access.policy import AGENT_SCOPES, Scope
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.changes.models import ChangeSet
 from minara_site.kernel.core.vocabulary import Category, Source
 from minara_site.kernel.errors import Conflict, NotFound
 from minara_site.kernel.guard.models import Hold
@@ -106,6 +110,11 @@ def test_an_approval_is_not_undone_over_what_came_after_it(agent: Agent, ana: An
     with pytest.raises(Conflict) as later:
         undo_decision(proposal_id=first.pk, principal=browser(ana), now=LATER)
     assert later.value.problem_code == "decided"
+    agent.delete(f"/v1/memory/{row.pk}")
+    approve(ana, is_approved=False)
+    replaced = ProposedChange.objects.filter(state="replaced").get()
+    with pytest.raises(Conflict):
+        undo_decision(proposal_id=replaced.pk, principal=browser(ana), now=LATER)
 
 
 def test_of_what_an_import_or_a_job_wrote_the_words_are_its_owners_once_approved(agent: Agent, ana: Any) -> None:
@@ -129,14 +138,19 @@ def test_of_a_preference_that_a_key_brought_in_the_words_replace_it(agent: Agent
     preference = make_preference(ana, "Prefers short holding periods", state="active")
     bridge_preference(preference.pk, now=NOON)
     row = Memory.objects.get()
+    labelled = agent.patch(f"/v1/memory/{row.pk}", {"tickers": ["BTC"]})
+    assert_problem(labelled, 403, "not_editable")
     agent.patch(f"/v1/memory/{row.pk}", {"statement": "Prefers long holding periods"})
     approve(ana)
-    assert statements(ana) == ["Prefers long holding periods"]
-    take_back(ana)
-    assert statements(ana) == ["Prefers short holding periods"]
+    for _time in range(2):
+        assert statements(ana) == ["Prefers long holding periods"]
+        take_back(ana)
+        bridge_preferences(ids=[preference.pk], now=LATER)
+        assert statements(ana) == ["Prefers short holding periods"]
+        approve(ana)
 
 
-def test_nothing_of_a_limit_is_proposed_but_other_words_of_one_that_is_a_memory(agent: Agent, ana: Any) -> None:
+def test_nothing_of_a_limit_is_proposed(agent: Agent, ana: Any) -> None:
     limit = make_memory(ana, "Never above 2x", fact_type=HARD_CONSTRAINT)
     assert_problem(agent.delete(f"/v1/memory/{limit.pk}"), 403, "hard_constraint")
     assert_problem(agent.patch(f"/v1/memory/{limit.pk}", {"fact_type": "risk"}), 403, "hard_constraint")
@@ -148,8 +162,15 @@ def test_nothing_of_a_limit_is_proposed_but_other_words_of_one_that_is_a_memory(
     bridged = Memory.objects.get(content="Never short")
     assert_problem(agent.patch(f"/v1/memory/{bridged.pk}", {"statement": "Short"}), 403, "hard_constraint")
     assert_problem(agent.delete(f"/v1/memory/{bridged.pk}"), 403, "hard_constraint")
+    brought_in = {"actor": "command:import", "origin": "import:a.md", "fact_type": HARD_CONSTRAINT}
+    for row in (
+        limit,
+        make_memory(ana, "approved at a terminal", source=Source.USER_EXPLICIT, **brought_in),
+        make_memory(ana, "nobody approved it", source=Source.INFERRED, **brought_in),
+    ):
+        refused = agent.patch(f"/v1/memory/{row.pk}", {"statement": "Up to 20x"})
+        assert_problem(refused, 403, "hard_constraint")
     assert not ProposedChange.objects.exists()
-    assert agent.patch(f"/v1/memory/{limit.pk}", {"statement": "Never above 3x"}).status_code == 202
 
 
 def test_one_waits_of_a_key_and_row_and_at_most_fifty_of_an_owner(agent: Agent, ana: Any) -> None:
@@ -237,6 +258,38 @@ def test_the_gateway_is_its_owners_interface_but_for_limits(settings: Any) -> No
     assert not ProposedChange.objects.exists()
 
 
+def test_what_a_person_decided_about_a_keys_row_is_theirs(agent: Agent, ana: Any, page: Any) -> None:
+    about = {"actor": "key:agent", "source": Source.AGENT_RECORDED}
+    facts = [
+        make_memory(ana, text, category=Category.FACT, fact_state="settled", **about)
+        for text in ("holds ETH", "holds BTC", "holds SOL")
+    ]
+    page.post(f"{reverse('memories:new')}?corrects={facts[0].pk}", {"statement": "I hold XMR"})
+    for act in ("patch", "delete"):
+        body = ({"statement": "holds it again"},) if act == "patch" else ()
+        assert_problem(getattr(agent, act)(f"/v1/memory/{facts[0].pk}", *body), 409, "retired")
+    kept = {"kind": "kept_both", "decider": "person", "actor": f"user:{ana.pk}", "at": NOON}
+    ConsolidationEvent.objects.create(owner=ana, fact_id=facts[1].pk, other_id=facts[2].pk, **kept)
+    taken_back, reverted = make_memory(ana, "came back", **about), make_memory(ana, "said anew", **about)
+    agent.delete(f"/v1/memory/{taken_back.pk}")
+    page.post(reverse("undo", args=[ChangeSet.objects.latest("pk").pk]))
+    agent.patch(f"/v1/memory/{reverted.pk}", {"statement": "said otherwise"})
+    page.post(f"{reverse('memories:revert', args=[reverted.pk, 1])}?version=2")
+    for row in (*facts[1:], taken_back, reverted):
+        assert agent.delete(f"/v1/memory/{row.pk}").status_code == 202, row.content
+    assert states(*facts[1:], taken_back, reverted) == ["live"] * 4
+
+
+def test_a_key_with_the_reach_of_an_operator_asks_its_own_user(ana: Any, olga: Any) -> None:
+    agent = agent_of(olga, *AGENT_SCOPES, Scope.OPERATOR)
+    own, other = make_memory(olga, "I hold for years"), make_memory(ana, "I trade weekly")
+    limit = make_memory(ana, "Never above 2x", fact_type=HARD_CONSTRAINT)
+    assert agent.delete(f"/v1/memory/{own.pk}").status_code == 202
+    assert agent.delete(f"/v1/memory/{other.pk}?owner=ana").status_code == 200
+    assert_problem(agent.delete(f"/v1/memory/{limit.pk}?owner=ana"), 403, "not_editable")
+    assert states(own, other, limit) == ["live", "deleted", "live"]
+
+
 def test_what_is_held_of_a_key_waits_on_in_other_words_and_is_discarded_once_it_is_taken_back(agent: Agent) -> None:
     held = agent.tool("memory_write", {"category": "lesson", "content": POISON}).json()["data"]
     said = agent.tool("memory_correct", {"id": held["id"], "content": "trail by 5%"}).json()["data"]
@@ -252,8 +305,6 @@ def test_what_a_person_touched_is_no_keys_any_more(agent: Agent, ana: Any) -> No
     Memory.objects.update(version=2)
     assert agent.delete(f"/v1/memory/{row.pk}").status_code == 202
     assert states(row) == ["live"]
-    replaced = make_memory(ana, "a fact of a key", actor="key:agent", retired_at=NOON, fact_state="retired")
-    assert agent.patch(f"/v1/memory/{replaced.pk}", {"statement": "its other words"}).status_code == 202
     own = make_memory(ana, "a key's", actor="key:agent")
     assert_problem(agent.post("/v1/memory/bulk", {"action": "delete", "ids": [own.pk, row.pk]}), 403, "not_editable")
     assert states(own, row) == ["live", "live"]

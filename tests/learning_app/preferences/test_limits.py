@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from learning_app.preferences.limits import MAX_LIMITS, LimitsFull, load_limits
+from learning_app.preferences.limits import MAX_LIMITS, LimitsFull, count_limits, load_limits
 from learning_app.preferences.models import Preference
 from learning_app.preferences.services.decide import activate_constraint
 from memory_app.memories.models import Memory
@@ -85,6 +85,10 @@ def test_what_was_typed_and_then_activated_is_one(ana: Any) -> None:
     make_limit(ana, "Never above 3x", origin=f"memory:{memory.pk}")
     assert said(ana) == ["Never above 3x"]
     assert load_next_prompt(owner=ana, now=NOON).text.count("Never above 3x") == 1
+    assert count_limits(ana.pk) == 1
+    edit_memory(principal=browser(ana), memory_id=memory.pk, changes=Changes("No DOGE at all"), now=NOON)
+    assert sorted(said(ana)) == ["Never above 3x", "No DOGE at all"]
+    assert count_limits(ana.pk) == 2
 
 
 def test_agents_read_them_in_every_answer_and_a_running_session_the_new_ones(ana: Any) -> None:
