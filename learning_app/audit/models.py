@@ -7,6 +7,7 @@ from django.db.models import Q
 
 from learning_app.audit.core.composite import Band
 from learning_app.audit.core.records import Dimension, FindingCode, Severity
+from minara_site.kernel.fields import demo_index, one_of
 
 REPORT_VERSION = 1
 """Of what a report holds; a page shows an older one as it was written."""
@@ -40,13 +41,13 @@ class AuditReport(models.Model):
         db_table = "methodology_audit_reports"
         constraints: ClassVar = [
             models.CheckConstraint(condition=Q(composite__range=(0, 100)), name="audit_composite_0_to_100"),
-            models.CheckConstraint(condition=Q(band__in=["", *Band]), name="audit_band_known"),
+            one_of("band", ["", *Band], "audit_band_known"),
             models.CheckConstraint(condition=Q(window_days__gte=1), name="audit_window_of_a_day"),
         ]
         indexes: ClassVar = [
             models.Index(fields=["-created_at", "-id"], name="audit_reports_newest"),
             models.Index(fields=["requested_by", "-created_at"], name="audit_reports_of_cron"),
-            models.Index(fields=["is_demo"], condition=Q(is_demo=True), name="audit_reports_demo"),
+            demo_index("audit_reports_demo"),
         ]
 
 
@@ -68,9 +69,9 @@ class Acknowledgement(models.Model):
     class Meta:
         db_table = "methodology_audit_acknowledgements"
         constraints: ClassVar = [
-            models.CheckConstraint(condition=Q(code__in=list(FindingCode)), name="acknowledged_code_known"),
-            models.CheckConstraint(condition=Q(dimension__in=list(Dimension)), name="acknowledged_dimension_known"),
-            models.CheckConstraint(condition=Q(severity__in=list(Severity)), name="acknowledged_severity_known"),
+            one_of("code", FindingCode, "acknowledged_code_known"),
+            one_of("dimension", Dimension, "acknowledged_dimension_known"),
+            one_of("severity", Severity, "acknowledged_severity_known"),
             models.UniqueConstraint(
                 fields=["code"],
                 condition=Q(ended_at__isnull=True),

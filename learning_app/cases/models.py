@@ -7,6 +7,7 @@ from django.db.models import F, Q
 
 from learning_app.methodologies.models import Methodology
 from learning_app.vocabulary import OutcomeState
+from minara_site.kernel.fields import demo_index, one_of
 from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.market.models import price_field
 from minara_site.kernel.market.outcome import Direction
@@ -71,9 +72,9 @@ class TradingCase(models.Model):
         db_table = "methodology_cases"
         constraints: ClassVar = [
             models.CheckConstraint(condition=~Q(decision=""), name="case_decision_not_empty"),
-            models.CheckConstraint(condition=Q(direction__in=list(Direction)), name="case_direction_known"),
-            models.CheckConstraint(condition=Q(outcome_state__in=list(OutcomeState)), name="case_outcome_known"),
-            models.CheckConstraint(condition=Q(judged_by__in=["", INSTANCE, OWNER]), name="case_judge_known"),
+            one_of("direction", Direction, "case_direction_known"),
+            one_of("outcome_state", OutcomeState, "case_outcome_known"),
+            one_of("judged_by", ["", INSTANCE, OWNER], "case_judge_known"),
             models.CheckConstraint(condition=Q(window_ends_at__gt=F("decided_at")), name="case_window_ends_later"),
             models.CheckConstraint(
                 condition=Q(outcome_state=OutcomeState.PENDING, resolved_at__isnull=True)
@@ -95,7 +96,7 @@ class TradingCase(models.Model):
             models.Index(fields=["actor", "-decided_at", "-id"], name="cases_of_writer"),
             models.Index(fields=["resolved_at"], condition=Q(resolved_at__isnull=False), name="cases_resolved"),
             models.Index(fields=["rules_version", "id"], name="cases_rescan"),
-            models.Index(fields=["is_demo"], condition=Q(is_demo=True), name="cases_demo"),
+            demo_index("cases_demo"),
         ]
 
     def __str__(self) -> str:

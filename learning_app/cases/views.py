@@ -1,7 +1,5 @@
 """`/trading-cases/`: what agents decided and what prices said of it; read-only for everyone."""
 
-from http import HTTPStatus
-
 from django.http import HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
@@ -19,7 +17,7 @@ from minara_site.kernel.errors import Invalid
 from minara_site.kernel.plain_text import storable_problem
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.forms import show_refusal
-from minara_site.web.responses import render_page, see_other, toast
+from minara_site.web.responses import render_form, see_other, toast
 
 case_list = CASES.as_page()
 
@@ -47,7 +45,7 @@ def reveal(request: PageRequest, case_id: int) -> HttpResponse:
     """Show support the amounts of a case for 15 minutes, with a reason that its owner reads."""
     form = RevealForm(request.POST)
     if not form.is_valid():
-        return show_case(request, case_id, form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+        return show_case(request, case_id, form)
     principal = request.principal
     case = get_case(owner=principal.reaches(Act.CASE_REVEAL), case_id=case_id)
     try:
@@ -59,7 +57,7 @@ def reveal(request: PageRequest, case_id: int) -> HttpResponse:
         )
     except Invalid as refusal:
         show_refusal(form, refusal)
-        return show_case(request, case_id, form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+        return show_case(request, case_id, form)
     toast(request, _("Amounts are shown for 15 minutes."))
     return see_other("cases:one", case_id)
 
@@ -78,10 +76,8 @@ def show_case(
     request: PageRequest,
     case_id: int,
     form: RevealForm,
-    *,
-    status: int = HTTPStatus.OK,
 ) -> HttpResponse:
-    """Answer the page of a case."""
+    """Answer the page of a case; errors in the form make it 422."""
     principal, now = request.principal, timezone.now()
     case = get_case(owner=principal.reaches(Act.CASES_READ), case_id=case_id)
     log_opened(
@@ -98,9 +94,9 @@ def show_case(
         now=now,
     )
     link = request.build_absolute_uri(reverse("cases:one", args=[case_id]))
-    return render_page(
+    return render_form(
         request,
         "learning_app/cases/one.html",
-        {**context, "form": form, "link": link},
-        status=status,
+        form,
+        {**context, "link": link},
     )

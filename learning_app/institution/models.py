@@ -9,7 +9,7 @@ from django.db.models import Q
 from learning_app.institution.core.ladder import DAYS, DIRECTION_OF
 from learning_app.methodologies.models import Methodology
 from learning_app.vocabulary import InstitutionPhase, InstitutionState, LadderWindow, OutcomeState, Rating
-from minara_site.kernel.fields import usd_field
+from minara_site.kernel.fields import demo_index, one_of, usd_field
 from minara_site.kernel.guard.masking import mask_nested
 from minara_site.kernel.market.models import price_field
 from minara_site.kernel.market.outcome import Direction
@@ -64,7 +64,7 @@ class InstitutionRun(models.Model):
     class Meta:
         db_table = "institution_runs"
         constraints: ClassVar = [
-            models.CheckConstraint(condition=Q(state__in=list(InstitutionState)), name="institution_state_known"),
+            one_of("state", InstitutionState, "institution_state_known"),
             models.CheckConstraint(
                 condition=Q(state=InstitutionState.DONE, decided_at__isnull=False, rating__in=list(Rating))
                 | (~Q(state=InstitutionState.DONE) & Q(decided_at__isnull=True, rating="")),
@@ -88,7 +88,7 @@ class InstitutionRun(models.Model):
                 condition=Q(state__in=[state.value for state in OPEN_STATES]),
                 name="institution_open",
             ),
-            models.Index(fields=["is_demo"], condition=Q(is_demo=True), name="institution_demo"),
+            demo_index("institution_demo"),
         ]
 
     def __str__(self) -> str:
@@ -140,10 +140,7 @@ class InstitutionRoleOutput(models.Model):
         db_table = "institution_role_outputs"
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["run", "position"], name="one_output_per_position"),
-            models.CheckConstraint(
-                condition=Q(phase__in=list(InstitutionPhase)),
-                name="institution_phase_known",
-            ),
+            one_of("phase", InstitutionPhase, "institution_phase_known"),
         ]
 
 
@@ -193,8 +190,8 @@ class InstitutionReflection(models.Model):
                 condition=Q(for_run__isnull=False),
                 name="one_retrospect_per_run",
             ),
-            models.CheckConstraint(condition=Q(window__in=list(LadderWindow)), name="institution_window_known"),
-            models.CheckConstraint(condition=Q(outcome_state__in=list(OutcomeState)), name="institution_outcome_known"),
+            one_of("window", LadderWindow, "institution_window_known"),
+            one_of("outcome_state", OutcomeState, "institution_outcome_known"),
             models.CheckConstraint(
                 condition=Q(window__in=[LadderWindow.LAZY, LadderWindow.MANUAL])
                 | Q(outcome_state=OutcomeState.PENDING, scored_at__isnull=True)

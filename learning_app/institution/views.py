@@ -1,6 +1,5 @@
 """`/institution/`: runs of the committee, one run with its debate and its scores, asking for runs, cancelling one."""
 
-from http import HTTPStatus
 from typing import Any
 
 from django.conf import settings
@@ -26,7 +25,7 @@ from minara_site.kernel.llm.gateway import what_is_missing
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.forms import WordForm, posted, show_refusal
 from minara_site.web.moments import number_label
-from minara_site.web.responses import render_form, render_page, see_other, toast, wants_fragment
+from minara_site.web.responses import form_status, render_form, render_page, see_other, toast, wants_fragment
 
 CANCEL = "institution:cancel"
 ONE = "learning_app/institution/one.html"
@@ -103,7 +102,7 @@ def cancel(request: PageRequest, institution_uid: str) -> HttpResponse:
     """Cancel a run for good, with a typed word."""
     form = WordForm(CANCEL, request.POST)
     if not form.is_valid():
-        return show(request, institution_uid, form, HTTPStatus.UNPROCESSABLE_ENTITY)
+        return show(request, institution_uid, form)
     principal = request.principal
     run = get_run(owner=principal.reaches(Act.INSTITUTION_CANCEL), uid=institution_uid)
     try:
@@ -132,9 +131,8 @@ def show(
     request: PageRequest,
     uid: str,
     form: WordForm | None = None,
-    status: int = HTTPStatus.OK,
 ) -> HttpResponse:
-    """Answer the page of a run."""
+    """Answer the page of a run; errors in the form make it 422."""
     run, principal = find_run(request, uid), request.principal
     context = page_context(
         run,
@@ -149,5 +147,5 @@ def show(
         request,
         ONE,
         {**context, "form": cancel_form},
-        status=status,
+        status=form_status(form),
     )

@@ -14,6 +14,7 @@ from learning_app.vocabulary import LearningUse, ReviewOutcome
 from minara_site.kernel.conversations.models import Turn
 from minara_site.kernel.core.nested import leaves
 from minara_site.kernel.core.vocabulary import AGENT_ACTOR, Source
+from minara_site.kernel.fields import demo_index, one_of
 from minara_site.kernel.guard.masking import mask, mask_nested
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 
@@ -87,7 +88,7 @@ class Learning(models.Model):
             models.Index(fields=["held_at"], condition=Q(held_at__isnull=False), name="learnings_held"),
             models.Index(fields=["actor", "-created_at"], name="learnings_of_writer"),
             models.Index(fields=["rules_version", "number"], name="learnings_rescan"),
-            models.Index(fields=["is_demo"], condition=Q(is_demo=True), name="learnings_demo"),
+            demo_index("learnings_demo"),
         ]
 
     def __str__(self) -> str:
@@ -143,10 +144,7 @@ class TurnReview(models.Model):
     class Meta:
         db_table = "turn_reviews"
         constraints: ClassVar = [
-            models.CheckConstraint(
-                condition=Q(outcome__in=["", *ReviewOutcome]),
-                name="review_outcome_known",
-            ),
+            one_of("outcome", ["", *ReviewOutcome], "review_outcome_known"),
             models.CheckConstraint(
                 condition=Q(score__isnull=True) | Q(score__range=(0, 10)),
                 name="review_score_0_10",
@@ -176,10 +174,7 @@ class TurnLearning(models.Model):
     class Meta:
         db_table = "turn_learnings"
         constraints: ClassVar = [
-            models.CheckConstraint(
-                condition=Q(use__in=list(LearningUse)),
-                name="learning_use_known",
-            ),
+            one_of("use", LearningUse, "learning_use_known"),
             models.UniqueConstraint(
                 fields=["turn", "learning", "use"],
                 name="one_use_per_turn",

@@ -29,7 +29,7 @@ from minara_site.shell.pages import PageRequest
 from minara_site.shell.undo import undo_url
 from minara_site.web.filters import Filter, FilterKind, Rows, Text, search_in
 from minara_site.web.keyset import Order
-from minara_site.web.lists import BulkAction, Column, Empty, ListSpec, Sort, by_time
+from minara_site.web.lists import BulkAction, Column, Empty, ListSpec, Sort, by_time, time_column
 
 LIVE, HELD, DELETED = "live", "held", "deleted"
 MAX_TURNS, MAX_SIMILAR, MAX_TRIED, TOOLS_IN_ROW, MAX_ARGS_LINE = 50, 5, 10, 3, 100
@@ -141,7 +141,7 @@ LEARNINGS = OwnedList(
             Column(_("Failed"), sorts=("failed",), numeric=True),
             Column(_("Decay factor"), sorts=("ignored",), numeric=True),
             Column(_("Last used"), numeric=True),
-            Column(_("Stored"), sorts=("newest", "oldest"), numeric=True),
+            time_column(_("Stored")),
         ),
         sorts=(
             *by_time("created_at"),

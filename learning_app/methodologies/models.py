@@ -12,6 +12,7 @@ from learning_app.methodologies.querysets import MethodologyQuerySet, is_court_e
 from learning_app.vocabulary import LifecycleKind, PrimarySignal, QuarantinedBy, Timeframe
 from minara_site.kernel.core.assets import AssetClass
 from minara_site.kernel.core.nested import leaves
+from minara_site.kernel.fields import demo_index, one_of
 from minara_site.kernel.guard.masking import mask, mask_nested
 from minara_site.kernel.market.outcome import Direction
 
@@ -85,13 +86,10 @@ class Methodology(models.Model):
         db_table = "methodologies"
         constraints: ClassVar = [
             models.CheckConstraint(condition=~Q(methodology=""), name="methodology_not_empty"),
-            models.CheckConstraint(condition=Q(asset_class__in=list(AssetClass)), name="methodology_class_known"),
-            models.CheckConstraint(condition=Q(direction__in=list(Direction)), name="methodology_direction_known"),
-            models.CheckConstraint(
-                condition=Q(primary_signal__in=list(PrimarySignal)),
-                name="methodology_signal_known",
-            ),
-            models.CheckConstraint(condition=Q(timeframe__in=list(Timeframe)), name="methodology_timeframe_known"),
+            one_of("asset_class", AssetClass, "methodology_class_known"),
+            one_of("direction", Direction, "methodology_direction_known"),
+            one_of("primary_signal", PrimarySignal, "methodology_signal_known"),
+            one_of("timeframe", Timeframe, "methodology_timeframe_known"),
             models.CheckConstraint(condition=Q(quarantine__in=[0, 1]), name="methodology_quarantine_0_or_1"),
             models.CheckConstraint(
                 condition=Q(quarantined_by__in=list(QuarantinedBy)) & (Q(quarantine=1) | Q(quarantined_by="")),
@@ -122,7 +120,7 @@ class Methodology(models.Model):
             ),
             models.Index(fields=["actor", "-created_at"], name="methodologies_of_writer"),
             models.Index(fields=["rules_version", "number"], name="methodologies_rescan"),
-            models.Index(fields=["is_demo"], condition=Q(is_demo=True), name="methodologies_demo"),
+            demo_index("methodologies_demo"),
         ]
 
     def __str__(self) -> str:
@@ -199,12 +197,7 @@ class LifecycleEvent(models.Model):
 
     class Meta:
         db_table = LIFECYCLE_TABLE
-        constraints: ClassVar = [
-            models.CheckConstraint(
-                condition=Q(kind__in=list(LifecycleKind)),
-                name="lifecycle_kind_known",
-            )
-        ]
+        constraints: ClassVar = [one_of("kind", LifecycleKind, "lifecycle_kind_known")]
         indexes: ClassVar = [
             models.Index(fields=["methodology", "-id"], name="lifecycle_of_methodology"),
             models.Index(fields=["kind", "at"], name="lifecycle_by_kind"),

@@ -164,7 +164,8 @@ class NewMethodologyReview(MethodologyReview):
     refuse_needs_reason = True
 
     def waiting(self) -> Rows:
-        return Methodology.objects.unread()
+        rows: Rows = Methodology.objects.unread()
+        return rows
 
     def verdicts(self) -> tuple[Verdict, Verdict]:
         return (
@@ -229,7 +230,8 @@ class KeptBackReview(MethodologyReview):
     accept, refuse = gettext_lazy("Release"), gettext_lazy("Keep in quarantine")
 
     def waiting(self) -> Rows:
-        return Methodology.objects.kept_back()
+        rows: Rows = Methodology.objects.kept_back()
+        return rows
 
     def verdicts(self) -> tuple[Verdict, Verdict]:
         return (

@@ -105,8 +105,7 @@ def approve_one(
     payload: Body[Approval | None] = None,
 ) -> dict[str, Any]:
     """Put one in force, in other words where they are given. A hard constraint is 403: its owner activates it."""
-    said = payload.dict() if payload else {}
-    return decide_on(request, query, approve, preference_id=preference_id, **said)
+    return decide_on(request, query, approve, preference_id, payload)
 
 
 @router.post(
@@ -122,8 +121,7 @@ def reject_one(
     payload: Body[DecisionReason | None] = None,
 ) -> dict[str, Any]:
     """Reject a proposal; agents cannot reopen it."""
-    said = payload.dict() if payload else {}
-    return decide_on(request, query, reject, preference_id=preference_id, **said)
+    return decide_on(request, query, reject, preference_id, payload)
 
 
 @router.post(
@@ -139,23 +137,24 @@ def archive_one(
     payload: Body[DecisionReason | None] = None,
 ) -> dict[str, Any]:
     """End an active one and keep its row. A hard constraint is 403: its owner ends it."""
-    said = payload.dict() if payload else {}
-    return decide_on(request, query, archive, preference_id=preference_id, **said)
+    return decide_on(request, query, archive, preference_id, payload)
 
 
 def decide_on(
     request: PageRequest,
     query: OwnerQuery,
     act: Callable[..., Preference],
-    **said: Any,
+    preference_id: int,
+    payload: Approval | DecisionReason | None,
 ) -> dict[str, Any]:
     """Decide, and answer the preference as its reader may see it; a held one is there without its words."""
     principal, now = request.principal, timezone.now()
     row = act(
+        preference_id=preference_id,
         owner=principal.reads(Act.PREFERENCE_DECIDE, query.owner),
         actor=principal.actor,
         now=now,
-        **said,
+        **(payload.dict() if payload else {}),
     )
     log_opened(
         principal,

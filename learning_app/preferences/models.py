@@ -8,6 +8,7 @@ from django.db.models import Q
 
 from learning_app.preferences.core import TERMINAL_ACTOR
 from learning_app.vocabulary import PreferenceDimension, PreferenceKind, PreferenceSource, PreferenceState
+from minara_site.kernel.fields import demo_index, one_of
 from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 
@@ -61,13 +62,10 @@ class Preference(models.Model):
         db_table = "learned_preferences"
         constraints: ClassVar = [
             models.CheckConstraint(condition=~Q(statement=""), name="preference_not_empty"),
-            models.CheckConstraint(
-                condition=Q(dimension__in=list(PreferenceDimension)),
-                name="preference_dimension_known",
-            ),
-            models.CheckConstraint(condition=Q(kind__in=list(PreferenceKind)), name="preference_kind_known"),
-            models.CheckConstraint(condition=Q(state__in=list(PreferenceState)), name="preference_state_known"),
-            models.CheckConstraint(condition=Q(source__in=list(PreferenceSource)), name="preference_source_known"),
+            one_of("dimension", PreferenceDimension, "preference_dimension_known"),
+            one_of("kind", PreferenceKind, "preference_kind_known"),
+            one_of("state", PreferenceState, "preference_state_known"),
+            one_of("source", PreferenceSource, "preference_source_known"),
             models.CheckConstraint(
                 condition=~Q(state=PreferenceState.ACTIVE) | Q(decided_at__isnull=False),
                 name="preference_active_was_decided",
@@ -91,7 +89,7 @@ class Preference(models.Model):
             models.Index(fields=["decided_by", "-decided_at"], name="preferences_decided"),
             models.Index(fields=["actor", "-created_at"], name="preferences_of_writer"),
             models.Index(fields=["rules_version", "id"], name="preferences_rescan"),
-            models.Index(fields=["is_demo"], condition=Q(is_demo=True), name="preferences_demo"),
+            demo_index("preferences_demo"),
         ]
 
     def __str__(self) -> str:

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 from django.db import models
 from django.db.models import Q
 
+from minara_site.kernel.fields import one_of
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 
 
@@ -59,14 +60,8 @@ class BundleTransfer(models.Model):
     class Meta:
         db_table = "bundle_transfers"
         constraints: ClassVar = [
-            models.CheckConstraint(
-                condition=Q(direction__in=list(Direction)),
-                name="bundle_transfer_direction_known",
-            ),
-            models.CheckConstraint(
-                condition=Q(state__in=list(TransferState)),
-                name="bundle_transfer_state_known",
-            ),
+            one_of("direction", Direction, "bundle_transfer_direction_known"),
+            one_of("state", TransferState, "bundle_transfer_state_known"),
         ]
         indexes: ClassVar = [
             models.Index(

@@ -3,10 +3,10 @@
 from typing import Any, ClassVar
 
 from django.db import models
-from django.db.models import Q
 from django.db.models.functions import Now
 
 from memory_app.edges.core import EdgeType, NodeKind, SourceTable
+from minara_site.kernel.fields import one_of
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 
 
@@ -34,9 +34,9 @@ class MemoryEdge(models.Model):
                 fields=["src_table", "src_id", "dst_entity_kind", "dst_entity_key", "edge_type"],
                 name="one_memory_edge",
             ),
-            models.CheckConstraint(condition=Q(src_table__in=list(SourceTable)), name="memory_edge_table_known"),
-            models.CheckConstraint(condition=Q(dst_entity_kind__in=list(NodeKind)), name="memory_edge_kind_known"),
-            models.CheckConstraint(condition=Q(edge_type__in=list(EdgeType)), name="memory_edge_type_known"),
+            one_of("src_table", SourceTable, "memory_edge_table_known"),
+            one_of("dst_entity_kind", NodeKind, "memory_edge_kind_known"),
+            one_of("edge_type", EdgeType, "memory_edge_type_known"),
         ]
         indexes: ClassVar = [
             models.Index(

@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import Q
 
 from memory_app.index.core.document import Kind
+from minara_site.kernel.fields import one_of
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 
 
@@ -32,10 +33,7 @@ class MemoryVector(models.Model):
         db_table = "memory_vectors"
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["kind", "object_id"], name="one_memory_vector"),
-            models.CheckConstraint(
-                condition=Q(kind__in=list(Kind)),
-                name="memory_vector_kind_known",
-            ),
+            one_of("kind", Kind, "memory_vector_kind_known"),
             models.CheckConstraint(
                 condition=Q(dimensions__gt=0),
                 name="memory_vector_has_dimensions",

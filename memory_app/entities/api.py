@@ -13,7 +13,7 @@ from memory_app.edges.selectors import Node, node_of, open_node
 from memory_app.entities.selectors import list_entity_edges, read_memories_of, top_entities
 from memory_app.memories.api import MemoryOut
 from memory_app.memories.selectors import memory_records
-from minara_site.access.access_log import log_access
+from minara_site.access.access_log import log_access, log_listed
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.core.assets import AssetClass, AssetGroup
@@ -107,13 +107,7 @@ def edges(request: PageRequest, query: Query[EdgeQuery]) -> dict[str, Any]:
         scope="v1/edges",
     )
     memories = read_memories_of(page.items)
-    owner_ids = {row.owner_id for row in memories.values()}
-    log_access(
-        principal=request.principal,
-        owner_ids=owner_ids,
-        kind="memories",
-        now=timezone.now(),
-    )
+    log_listed(request.principal, memories.values(), kind="memories", now=timezone.now())
     reader = request.principal.owner
     shown = memory_records(
         [masked_for(reader, each) for each in memories.values()],

@@ -7,7 +7,7 @@ from django.db.models import F, Q
 
 from memory_app.facts.core import ConflictState, Decider, EventKind
 from memory_app.facts.core.decision import VERDICTS
-from minara_site.kernel.fields import usd_field
+from minara_site.kernel.fields import one_of, usd_field
 from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 
@@ -40,14 +40,8 @@ class ConsolidationEvent(models.Model):
     class Meta:
         db_table = "memory_consolidation_events"
         constraints: ClassVar = [
-            models.CheckConstraint(
-                condition=Q(kind__in=list(EventKind)),
-                name="consolidation_event_kind_known",
-            ),
-            models.CheckConstraint(
-                condition=Q(decider__in=list(Decider)),
-                name="consolidation_event_decider_known",
-            ),
+            one_of("kind", EventKind, "consolidation_event_kind_known"),
+            one_of("decider", Decider, "consolidation_event_decider_known"),
         ]
         indexes: ClassVar = [
             models.Index(fields=["owner", "-at", "-id"], name="consolidation_events_newest"),
@@ -91,7 +85,7 @@ class FactConflict(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["older", "newer"], name="one_fact_conflict"),
             models.CheckConstraint(condition=~Q(older=F("newer")), name="fact_conflict_of_two"),
-            models.CheckConstraint(condition=Q(state__in=list(ConflictState)), name="fact_conflict_state_known"),
+            one_of("state", ConflictState, "fact_conflict_state_known"),
             models.CheckConstraint(condition=Q(similarity__gte=0, similarity__lte=1), name="fact_conflict_similarity"),
         ]
         indexes: ClassVar = [
@@ -135,5 +129,5 @@ class FactVerdict(models.Model):
 
     class Meta:
         db_table = "fact_verdicts"
-        constraints: ClassVar = [models.CheckConstraint(condition=Q(kind__in=VERDICTS), name="fact_verdict_kind_known")]
+        constraints: ClassVar = [one_of("kind", VERDICTS, "fact_verdict_kind_known")]
         indexes: ClassVar = [models.Index(fields=["owner", "-at", "-id"], name="fact_verdicts_newest")]

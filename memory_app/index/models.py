@@ -3,10 +3,10 @@
 from typing import ClassVar
 
 from django.db import models
-from django.db.models import Q
 
 from memory_app.index.adapters.postgresql import vector
 from memory_app.index.core.document import Kind
+from minara_site.kernel.fields import one_of
 from minara_site.kernel.ownership import owner_key
 
 
@@ -29,9 +29,6 @@ class SearchDocument(models.Model):
         db_table = "search_document"
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["kind", "object_id"], name="one_search_document"),
-            models.CheckConstraint(
-                condition=Q(kind__in=list(Kind)),
-                name="search_document_kind_known",
-            ),
+            one_of("kind", Kind, "search_document_kind_known"),
         ]
         indexes: ClassVar = [models.Index(fields=["owner", "kind"], name="search_document_owner")]

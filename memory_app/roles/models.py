@@ -17,6 +17,7 @@ from memory_app.memories.core import EmbeddingState
 from memory_app.roles.core import Classification, SkipReason, Status
 from minara_site.kernel.core.nested import leaves
 from minara_site.kernel.db import slices
+from minara_site.kernel.fields import demo_index, one_of
 from minara_site.kernel.guard.masking import mask, mask_nested
 from minara_site.kernel.market.models import price_field
 from minara_site.kernel.market.outcome import Direction, Outcome
@@ -137,7 +138,7 @@ class RoleMemory(models.Model):
     class Meta:
         db_table = "role_memory"
         constraints: ClassVar = [
-            models.CheckConstraint(condition=Q(status__in=list(Status)), name="role_memory_status_known"),
+            one_of("status", Status, "role_memory_status_known"),
             models.CheckConstraint(
                 condition=Q(outcome__isnull=True) | Q(outcome__in=list(Outcome)),
                 name="role_memory_outcome_known",
@@ -146,8 +147,8 @@ class RoleMemory(models.Model):
                 condition=Q(classification__isnull=True) | Q(classification__in=list(Classification)),
                 name="role_memory_class_known",
             ),
-            models.CheckConstraint(condition=Q(direction__in=["", *Direction]), name="role_memory_direction_known"),
-            models.CheckConstraint(condition=Q(skip_reason__in=["", *SkipReason]), name="role_memory_skip_known"),
+            one_of("direction", ["", *Direction], "role_memory_direction_known"),
+            one_of("skip_reason", ["", *SkipReason], "role_memory_skip_known"),
             models.CheckConstraint(
                 condition=Q(lesson="") | Q(classification__in=[each for each in Classification if each.is_trainable]),
                 name="role_memory_lesson_is_trainable",
@@ -204,7 +205,7 @@ class RoleMemory(models.Model):
             models.Index(fields=["embedding_state", "id"], name="role_memory_embedding_state"),
             models.Index(fields=["rules_version", "id"], name="role_memory_rules_version"),
             models.Index(fields=["actor", "-decided_at", "-id"], name="role_memory_actor"),
-            models.Index(fields=["is_demo"], condition=Q(is_demo=True), name="role_memory_demo"),
+            demo_index("role_memory_demo"),
         ]
 
     def save(self, *args: Any, **kwargs: Any) -> None:

@@ -16,7 +16,7 @@ from memory_app.search.core.surfaces import Surface
 from memory_app.search.log import log_search
 from memory_app.search.past import MAX_MOMENT_CHARS, read_moment
 from memory_app.search.selectors import search_memories
-from minara_site.access.access_log import log_access
+from minara_site.access.access_log import log_listed
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.core.vocabulary import Category, Source
@@ -118,13 +118,7 @@ def search(request: PageRequest, query: Query[SearchQuery]) -> dict[str, Any]:
         as_of=None if query.as_of is None else read_moment(query.as_of),
         explain=query.explain,
     )
-    owner_ids = {hit.owner_id for hit in found.hits}
-    log_access(
-        principal=request.principal,
-        owner_ids=owner_ids,
-        kind="memories",
-        now=now,
-    )
+    log_listed(request.principal, found.hits, kind="memories", now=now)
     ids = [hit.id for hit in found.hits]
     log_search(
         principal=request.principal,

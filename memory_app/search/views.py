@@ -18,7 +18,7 @@ from memory_app.search.core.surfaces import Surface
 from memory_app.search.log import log_search
 from memory_app.search.past import read_moment
 from memory_app.search.selectors import Hit, SearchResult, search_memories
-from minara_site.access.access_log import log_access
+from minara_site.access.access_log import log_listed
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.core.excerpt import Segment, excerpt
@@ -115,13 +115,8 @@ def search(request: PageRequest) -> HttpResponse:
                 reader=request.user,
             )
             now, shown = timezone.now(), result.hits[:limit]
-            owner_ids, ids = {hit.owner_id for hit in shown}, [hit.id for hit in shown]
-            log_access(
-                principal=request.principal,
-                owner_ids=owner_ids,
-                kind="memories",
-                now=now,
-            )
+            ids = [hit.id for hit in shown]
+            log_listed(request.principal, shown, kind="memories", now=now)
             log_search(
                 principal=request.principal,
                 owner=owner,

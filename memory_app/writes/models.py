@@ -9,6 +9,7 @@ from memory_app.user_profile.models import UserProfileRevision
 from memory_app.writes.core.entries import IMPORT
 from memory_app.writes.core.memories import WriteKind
 from minara_site.kernel.changes.models import ChangeSet
+from minara_site.kernel.fields import one_of
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 from minara_site.kernel.rollback import MAX_ROWS, UNCHANGED
 
@@ -87,10 +88,7 @@ class RolledBackMemory(models.Model):
         db_table = "write_rollback_memories"
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["rollback", "memory"], name="one_step_per_memory_and_rollback"),
-            models.CheckConstraint(
-                condition=models.Q(done__in=list(WriteKind)),
-                name="rolled_back_memory_done_known",
-            ),
+            one_of("done", WriteKind, "rolled_back_memory_done_known"),
         ]
 
 

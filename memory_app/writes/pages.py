@@ -20,7 +20,7 @@ from minara_site.kernel.guard.kinds import Label
 from minara_site.kernel.rollback import UNCHANGED, Effect, PlanRow, list_effects, rollback_kinds
 from minara_site.kernel.unchanged import UnchangedReason
 from minara_site.shell.undo import label_reasons
-from minara_site.web.lists import Column, Empty, ListSpec, by_time
+from minara_site.web.lists import Column, Empty, ListSpec, by_time, time_column
 from minara_site.web.moments import number_label
 
 MAX_SHOWN = 50  # rows of a plan or record at a time
@@ -58,7 +58,7 @@ ROWS = ListSpec(
         Column(OWNER),
         Column(gettext_lazy("Source")),
         Column(gettext_lazy("State")),
-        Column(gettext_lazy("Changed"), sorts=("newest", "oldest"), numeric=True),
+        time_column(gettext_lazy("Changed")),
     ),
     sorts=by_time(
         "updated_at",

@@ -26,7 +26,7 @@ from memory_app.writes.selectors.anomalies import list_rows_of, load_anomalies
 from memory_app.writes.selectors.plans import RollbackPlan, get_rollback, preview_roll_back, preview_undo
 from memory_app.writes.selectors.writers import Period, load_writers, name_writers
 from memory_app.writes.services import check_undoable, roll_back, undo_roll_back
-from minara_site.access.access_log import log_access
+from minara_site.access.access_log import log_access, log_listed
 from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Conflict, Invalid
@@ -78,13 +78,7 @@ def rows(request: PageRequest) -> HttpResponse:
         found = found.filter(pk__in=anomaly.ids)
     listed = load_page(ROWS, request, found, ignore=("writer", "light"))
     listed = listed.with_rows([masked_for(request.user, row) for row in listed.rows])
-    owner_ids = {row.owner_id for row in listed.rows}
-    log_access(
-        principal=request.principal,
-        owner_ids=owner_ids,
-        kind="memories",
-        now=now,
-    )
+    log_listed(request.principal, listed.rows, kind="memories", now=now)
     label = writer_label(writer, request.user)
     context = {
         "title": label,

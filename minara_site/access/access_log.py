@@ -6,6 +6,7 @@ What can be opened each app declares in `ACCESS_SUBJECTS` of its `access_subject
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db.models import QuerySet
 from django.utils.functional import Promise
@@ -61,6 +62,11 @@ def log_access(
             )
             for pk in others
         )
+
+
+def log_listed(principal: Principal, rows: Iterable[Any], *, kind: str, now: datetime) -> None:
+    """Log that the caller read these rows of several owners."""
+    log_access(principal=principal, owner_ids={row.owner_id for row in rows}, kind=kind, now=now)
 
 
 def log_opened(

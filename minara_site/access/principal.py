@@ -121,11 +121,11 @@ class Principal:
             raise NotFound(_("There is no such owner."))
         return found
 
-    def reaches(self, act: Act, owner_name: str | None = None) -> Owner:
+    def reaches(self, act: Act) -> Owner:
         """Return whose single objects this caller may open by id: in the browser staff open anyone's."""
-        if self.scopes is None and not owner_name and self.reads_others(act):
+        if self.scopes is None and self.reads_others(act):
             return EVERYONE
-        return self.reads(act, owner_name)
+        return self.reads(act)
 
 
 ANONYMOUS = Principal()

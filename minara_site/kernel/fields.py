@@ -1,10 +1,22 @@
-"""Columns that several rooms have."""
+"""Columns, checks and indexes that several rooms have."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.db import models
+from django.db.models import Q
 
 
 def usd_field(**options: Any) -> "models.DecimalField[Any, Any]":
     """Return the column of an amount in US dollars: a token costs less than a millionth."""
     return models.DecimalField(max_digits=14, decimal_places=8, **options)
+
+
+def one_of(column: str, values: Iterable[Any], name: str) -> models.CheckConstraint:
+    """Return the check that a column holds one of these values."""
+    return models.CheckConstraint(condition=Q(**{f"{column}__in": list(values)}), name=name)
+
+
+def demo_index(name: str) -> models.Index:
+    """Return the index that finds the rows of the demo."""
+    return models.Index(fields=["is_demo"], condition=Q(is_demo=True), name=name)

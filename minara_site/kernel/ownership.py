@@ -3,14 +3,15 @@
 What must happen in turn among the rows of one owner takes the owner's lock first (decisions: order of ids).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from enum import Enum
 from typing import Any, Self
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AbstractBaseUser
-from django.db import connection, models
+from django.db import connection, models, transaction
 
 
 class Everyone(Enum):
@@ -39,6 +40,14 @@ def lock_owner(owner_id: int) -> None:
     """
     if connection.features.has_select_for_update:
         get_user_model()._default_manager.select_for_update(no_key=True).filter(pk=owner_id).values_list("pk").first()  # noqa: SLF001
+
+
+@contextmanager
+def owner_locked(owner_id: int) -> Iterator[None]:
+    """Keep others from changing what an owner has meanwhile."""
+    with transaction.atomic():
+        lock_owner(owner_id)
+        yield
 
 
 def lock_owners(owner_ids: Iterable[int | None]) -> None:

@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from ninja import Status
 
-from minara_site.access.access_log import log_access
+from minara_site.access.access_log import log_listed
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.proposals.models import ProposedChange
 from minara_site.kernel.proposals.services import proposal_record
@@ -28,13 +28,7 @@ def answer_page(
 
     Rows that today's rules of the guard refuse are left out; the job that holds them has not come to them yet.
     """
-    owner_ids = {row.owner_id for row in page.items}
-    log_access(
-        principal=request.principal,
-        owner_ids=owner_ids,
-        kind=kind,
-        now=timezone.now(),
-    )
+    log_listed(request.principal, page.items, kind=kind, now=timezone.now())
     reader, refused = request.principal.owner, find_refused(page.items)
     rows = [masked_for(reader, row) for row in page.items if row.pk not in refused]
     return {"data": {"items": records(rows), "next_cursor": page.next_cursor}}

@@ -11,13 +11,15 @@ The permission tests read `act` and `methods` from the decorated view; a view wi
 """
 
 from collections.abc import Callable
+from datetime import datetime
 from functools import wraps
-from typing import Any, Protocol
+from typing import Any, Protocol, TypedDict
 from urllib.parse import urlencode, urlsplit
 
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import resolve_url
+from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django_htmx.middleware import HtmxDetails
 
@@ -33,6 +35,13 @@ class PageRequest(HttpRequest):
     user: User
     principal: Principal
     htmx: HtmxDetails
+
+
+class Doing(TypedDict):
+    """Who does something, and when: what every write of a page takes."""
+
+    actor: str
+    now: datetime
 
 
 class Page(Protocol):
@@ -80,6 +89,11 @@ def page(
         return guarded  # type: ignore[return-value]
 
     return decorate
+
+
+def done_by(request: PageRequest) -> Doing:
+    """Return who does what this request asks for, and when."""
+    return {"actor": request.principal.actor, "now": timezone.now()}
 
 
 def ask_to_sign_in(request: HttpRequest) -> HttpResponse:

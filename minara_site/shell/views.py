@@ -3,14 +3,13 @@
 from http import HTTPStatus
 
 from django.http import HttpResponse
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from minara_site.access.models import Theme
 from minara_site.access.policy import Act
 from minara_site.access.preferences import change_preferences
 from minara_site.kernel.errors import Invalid
-from minara_site.shell.pages import PageRequest, page
+from minara_site.shell.pages import PageRequest, done_by, page
 from minara_site.web.responses import back
 
 
@@ -23,7 +22,6 @@ def set_theme(request: PageRequest) -> HttpResponse:
     change_preferences(
         user=request.user,
         chosen={"theme": theme},
-        now=timezone.now(),
-        actor=request.principal.actor,
+        **done_by(request),
     )
     return HttpResponse(status=HTTPStatus.NO_CONTENT) if request.htmx else back(request, "home")

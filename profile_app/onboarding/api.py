@@ -8,6 +8,7 @@ from pydantic import Field, JsonValue
 
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
+from minara_site.kernel.ownership import owner_locked
 from minara_site.shell.answers import was_proposed
 from minara_site.shell.pages import PageRequest
 from minara_site.web.schemas import Data, OwnerQuery, Strict, WasProposed
@@ -76,9 +77,10 @@ def complete(request: PageRequest, payload: OnboardingAnswers) -> Status[dict[st
     202: a person answered already, so a key's answers are proposed to them and nothing was changed.
     """
     answers, now = payload.model_dump(by_alias=True), timezone.now()
-    if proposal := propose_answers(principal=request.principal, answers=answers, now=now):
-        return was_proposed(proposal)
-    done = complete_onboarding(principal=request.principal, answers=answers, now=now)
+    with owner_locked(request.principal.owner.pk):
+        if proposal := propose_answers(principal=request.principal, answers=answers, now=now):
+            return was_proposed(proposal)
+        done = complete_onboarding(principal=request.principal, answers=answers, now=now)
     data = {
         "hasCompleted": True,
         "tagsSet": done.tags_set,

@@ -182,7 +182,7 @@ def complete(
         was_completed=bool(profile.onboarding_completed),
         events=[change.event_id for change in changes if change.kind],
         # the prompt has the newest first: written so, they stand in the order of the questions
-        memories=dict(write_step(step, principal=principal, now=now) for step in reversed(steps) if is_write(step)),
+        memories=dict(write_step(step, principal=principal, now=now) for step in reversed(steps) if step.act in WRITES),
     )
     is_new = any(not stored.says(step.question, step.statement) for step in steps)
     if is_new or done.events or done.memories or not done.was_completed:
@@ -200,11 +200,6 @@ def complete(
     stored.given = stored.given | given
     store_answers(profile, stored, now=now, is_completed=True)
     return Completed(len(values), len(done.events), len(done.memories))
-
-
-def is_write(step: MemoryStep) -> bool:
-    """Say whether a memory is written or changed."""
-    return step.act in WRITES
 
 
 def write_step(

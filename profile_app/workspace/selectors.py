@@ -108,7 +108,7 @@ def today_of(owner: User, now: datetime) -> date:
 
 def list_done_files(owner: Owner) -> "QuerySet[Document]":
     """Return what sessions have carried of BOOTSTRAP.md, the newest first."""
-    return list_documents(owner=owner, kind=WORKSPACE_FILE).filter(name__startswith="BOOTSTRAP.done.").order_by("-name")
+    return list_files(owner).filter(name__startswith="BOOTSTRAP.done.").order_by("-name")
 
 
 def usual_path(owner: User) -> Path:
@@ -158,9 +158,14 @@ def find_file(owner: Owner, name: str) -> Document | None:
     return find_document(owner=owner, kind=WORKSPACE_FILE, name=name)
 
 
+def list_files(owner: Owner) -> "QuerySet[Document]":
+    """Return the documents of all files."""
+    return list_documents(owner=owner, kind=WORKSPACE_FILE)
+
+
 def list_present(owner: Owner) -> "QuerySet[Document]":
     """Return the files that say something, or of which a text waits."""
-    return list_documents(owner=owner, kind=WORKSPACE_FILE).exclude(content="", held_at__isnull=True)
+    return list_files(owner).exclude(content="", held_at__isnull=True)
 
 
 def count_live_sessions(owner: Owner) -> int:

@@ -44,6 +44,8 @@ LOGGING = {
     "log_access",
     "log_opened",
     "answer_page",
+    "answer_list",
+    "log_listed",
     "OwnedList",
 }  # what writes lines of the access log, their `kind` by name
 OF_A_RUN = LOGS | {

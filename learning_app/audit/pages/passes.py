@@ -14,7 +14,7 @@ from learning_app.audit.texts import BAND_LABELS
 from minara_site.access.actors import name_actors
 from minara_site.access.models import User
 from minara_site.web.filters import choice, dates
-from minara_site.web.lists import Column, Empty, ListSpec, by_time
+from minara_site.web.lists import Column, Empty, ListSpec, by_time, time_column
 
 PASSES = ListSpec(
     name="passes",
@@ -26,7 +26,7 @@ PASSES = ListSpec(
         Column(gettext_lazy("Composite"), numeric=True),
         Column(gettext_lazy("Findings"), numeric=True),
         Column(gettext_lazy("Requested by")),
-        Column(gettext_lazy("When"), sorts=("newest", "oldest"), numeric=True),
+        time_column(gettext_lazy("When")),
     ),
     sorts=by_time("created_at"),
     filters=(

@@ -12,7 +12,7 @@ from minara_site.access.policy import Act
 from minara_site.kernel.market.outcome import Direction, change_pct
 from minara_site.shell.lists import OwnedList
 from minara_site.web.filters import Filter, FilterKind, Text, choice, dates
-from minara_site.web.lists import Column, Empty, ListSpec, by_time
+from minara_site.web.lists import Column, Empty, ListSpec, by_time, time_column
 from minara_site.web.market_labels import DIRECTIONS, pnl_label, symbol_filter, tone_of
 
 
@@ -83,7 +83,7 @@ CASES = OwnedList(
             Column(_("Case")),
             Column(_("Asset")),
             Column(_("Direction")),
-            Column(_("Decided"), sorts=("newest", "oldest"), numeric=True),
+            time_column(_("Decided")),
             Column(_("Window ends"), numeric=True),
             Column(_("Outcome")),
             Column(_("Move"), numeric=True),

@@ -14,7 +14,7 @@ from learning_app.vocabulary import InstitutionState, LadderWindow, OutcomeState
 from minara_site.access.policy import Act
 from minara_site.shell.lists import OwnedList
 from minara_site.web.filters import Text, choice, dates
-from minara_site.web.lists import Column, Empty, ListSpec, by_time
+from minara_site.web.lists import Column, Empty, ListSpec, by_time, time_column
 from minara_site.web.market_labels import pnl_label, symbol_filter, tone_of
 from minara_site.web.moments import cost_label
 
@@ -126,7 +126,7 @@ RUNS = OwnedList(
             Column(_("Scored"), numeric=True),
             Column(_("Last score")),
             Column(_("Cost"), numeric=True),
-            Column(_("Requested"), sorts=("newest", "oldest"), numeric=True),
+            time_column(_("Requested")),
         ),
         sorts=by_time("created_at"),
         has_actions=False,

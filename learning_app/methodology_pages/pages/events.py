@@ -13,7 +13,7 @@ from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.web.filters import Text, choice
-from minara_site.web.lists import Column, Empty, ListSpec, by_time
+from minara_site.web.lists import Column, Empty, ListSpec, by_time, time_column
 
 EVENTS = ListSpec(
     name="events",
@@ -24,7 +24,7 @@ EVENTS = ListSpec(
         Column(gettext_lazy("By")),
         Column(gettext_lazy("Right"), numeric=True),
         Column(gettext_lazy("Bound"), numeric=True),
-        Column(gettext_lazy("When"), sorts=("newest", "oldest"), numeric=True),
+        time_column(gettext_lazy("When")),
     ),
     sorts=by_time("pk"),
     filters=(

@@ -29,7 +29,7 @@ from learning_app.methodology_pages.selectors import (
     list_observations,
 )
 from learning_app.vocabulary import LifecycleKind
-from minara_site.access.access_log import log_access
+from minara_site.access.access_log import log_listed
 from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
@@ -95,13 +95,7 @@ def page_context(shown: MethodologyRow, principal: Principal) -> dict[str, Any]:
     row, rules, counted = shown.row, trust_rules(), count_outcomes(shown.row)
     owner = principal.reaches(Act.CASES_READ)
     hints = list_case_hints(row, owner=owner)
-    owner_ids = {hint.case.owner_id for hint in hints}
-    log_access(
-        principal=principal,
-        owner_ids=owner_ids,
-        kind="trading_cases",
-        now=timezone.now(),
-    )
+    log_listed(principal, [hint.case for hint in hints], kind="trading_cases", now=timezone.now())
     events = list_curve_events(row)
     decision = find_decision(row)
     outcomes = sum(event.kind == LifecycleKind.OUTCOME_RECORDED for event in events)

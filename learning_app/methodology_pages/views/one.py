@@ -1,7 +1,6 @@
 """One methodology with its evidence, and what an operator decides on it."""
 
 from dataclasses import replace
-from http import HTTPStatus
 from typing import Any
 
 from django.http import HttpResponse
@@ -21,7 +20,7 @@ from minara_site.access.policy import Act
 from minara_site.shell.pages import PageRequest, page
 from minara_site.shell.undo import undo_url
 from minara_site.web.lists import load_page, render_list
-from minara_site.web.responses import back, render_page, toast, wants_fragment
+from minara_site.web.responses import back, render_form, toast, wants_fragment
 
 TEMPLATE = "learning_app/methodologies/one.html"
 
@@ -67,12 +66,7 @@ def quarantine_one(request: PageRequest, uid: str) -> HttpResponse:
             "page": shown,
             "spec": shown.spec,
         }
-        return render_page(
-            request,
-            TEMPLATE,
-            context,
-            status=HTTPStatus.UNPROCESSABLE_ENTITY,
-        )
+        return render_form(request, TEMPLATE, form, context)
     reason = form.cleaned_data["reason"]
     row = quarantine(
         uid=uid,

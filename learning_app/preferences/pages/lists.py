@@ -19,7 +19,7 @@ from minara_site.kernel.guard.selectors import find_refused
 from minara_site.shell.lists import OwnedList
 from minara_site.web.badges import SOURCES as BADGES
 from minara_site.web.filters import Filter, FilterKind, Rows, Text, choice, search_in
-from minara_site.web.lists import BulkAction, Column, Empty, ListSpec, by_time
+from minara_site.web.lists import BulkAction, Column, Empty, ListSpec, by_time, time_column
 
 ACTIVE = PreferenceState.ACTIVE
 
@@ -136,7 +136,7 @@ PREFERENCES = OwnedList(
             Column(_("About")),
             Column(_("Source")),
             Column(_("Evidence"), numeric=True),
-            Column(_("Age"), sorts=("newest", "oldest"), numeric=True),
+            time_column(_("Age")),
         ),
         sorts=by_time("created_at"),
         filters=(

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from learning_app.preferences.core import MOVES
 from learning_app.preferences.forms import LimitForm, WordsForm
+from learning_app.preferences.limits import list_typed
 from learning_app.preferences.models import Preference
 from learning_app.preferences.pages.labels import DIMENSIONS
 from learning_app.preferences.selectors import current_limits, get_preference, is_refused
@@ -65,6 +66,7 @@ def confirm(
         "words": words,
         "is_activation": is_activation,
         "limits": current_limits(row),
+        "typed": [each for each in list_typed(row.owner_id) if each.content == row.statement and not is_activation],
         "dimension": DIMENSIONS[PreferenceDimension(row.dimension)],
         "form": form,
         "words_form": words_form or WordsForm(initial={"statement": row.statement, "version": row.version}),

@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 
 from memory_app.bundle.models import BundleTransfer, Direction
 from memory_app.bundle.pages import list_transfers, shape, spec_for
-from minara_site.access.access_log import log_access, log_opened
+from minara_site.access.access_log import log_listed, log_opened
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import NotFound
@@ -43,13 +43,7 @@ def load_transfers(
         list_transfers(owner, direction),
         ignore=("owner",),
     )
-    owner_ids = {row.owner_id for row in page.rows}
-    log_access(
-        principal=request.principal,
-        owner_ids=owner_ids,
-        kind="transfers",
-        now=timezone.now(),
-    )
+    log_listed(request.principal, page.rows, kind="transfers", now=timezone.now())
     return page.with_rows(shape(page.rows)), owner
 
 

@@ -11,7 +11,7 @@ from memory_app.memories.core import FactState
 from minara_site.access.policy import Act
 from minara_site.shell.lists import OwnedList
 from minara_site.web.filters import Filter, FilterKind, choice
-from minara_site.web.lists import Column, Empty, ListSpec, by_time
+from minara_site.web.lists import Column, Empty, ListSpec, by_time, time_column
 
 FACTS = ListSpec(
     name="facts",
@@ -21,7 +21,7 @@ FACTS = ListSpec(
         Column(_("Fact")),
         Column(_("Source")),
         Column(_("State")),
-        Column(_("Recorded"), sorts=("newest", "oldest"), numeric=True),
+        time_column(_("Recorded")),
     ),
     sorts=by_time("updated_at"),
     filters=(
@@ -66,7 +66,7 @@ EVENTS_DECIDED = ListSpec(
         Column(_("Decision")),
         Column(_("Fact")),
         Column(_("Decided by")),
-        Column(_("When"), sorts=("newest", "oldest"), numeric=True),
+        time_column(_("When")),
     ),
     sorts=by_time("at"),
     filters=(choice("kind", _("Decision"), EVENTS),),

@@ -19,7 +19,7 @@ from minara_site.kernel.ownership import Owner
 from minara_site.shell.lists import OwnedList
 from minara_site.web.filters import Filter, FilterKind, Rows, choice, dates
 from minara_site.web.labels import declared_label
-from minara_site.web.lists import Column, Empty, ListSpec, by_time
+from minara_site.web.lists import Column, Empty, ListSpec, by_time, time_column
 from minara_site.web.market_labels import symbol_filter
 
 ANY_STATUS = "all"
@@ -62,7 +62,7 @@ ENTRIES = ListSpec(
         Column(gettext_lazy("Outcome")),
         Column(gettext_lazy("Class")),
         Column(gettext_lazy("Lesson, or why there is none")),
-        Column(gettext_lazy("Decided"), sorts=("newest", "oldest"), numeric=True),
+        time_column(gettext_lazy("Decided")),
     ),
     sorts=(NEWEST, OLDEST),
     has_actions=False,

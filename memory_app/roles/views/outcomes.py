@@ -21,7 +21,7 @@ from minara_site.kernel.errors import Conflict
 from minara_site.kernel.ownership import Owner
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.lists import ListPage
-from minara_site.web.responses import back, render_page, see_other, toast, wants_fragment
+from minara_site.web.responses import back, form_status, render_page, see_other, toast, wants_fragment
 
 PANE = "outcome"
 MARKED = "outcomes_marked"  # in the browser session: the day, and how many this person marked on it
@@ -53,7 +53,7 @@ def mark(request: PageRequest, entry_id: int) -> HttpResponse:
     owner = request.principal.reaches(Act.ROLE_OUTCOME)
     form = OutcomeForm(request.POST)
     if not form.is_valid():
-        return show_one(request, entry_id, form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+        return show_one(request, entry_id, form)
     is_right = form.cleaned_data["correct"] == "yes"
     mark_outcome(
         owner=owner,
@@ -94,17 +94,15 @@ def show_one(
     request: PageRequest,
     entry_id: int,
     form: OutcomeForm,
-    *,
-    status: int = HTTPStatus.OK,
 ) -> HttpResponse:
-    """Answer the queue with this decision beside it."""
+    """Answer the queue with this decision beside it; errors in the form make it 422."""
     principal, now = request.principal, timezone.now()
     entry = open_entry(principal, principal.reaches(Act.ROLE_MEMORY_READ), entry_id, now=now)
     listed, owner = load_queue(request)
     known = next((row for row in listed.rows if row.pk == entry.pk), None)
     chosen = known or shape_entry(entry, principal=principal, now=now, query=listed.query)
     context = {"chosen": chosen, "is_list": False, "form": form}
-    return render_queue(request, listed, owner, context, status=status)
+    return render_queue(request, listed, owner, context, status=form_status(form))
 
 
 def load_queue(request: PageRequest) -> tuple[ListPage, Owner]:

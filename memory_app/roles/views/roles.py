@@ -20,7 +20,7 @@ from memory_app.roles.reflect_form import load_offer
 from memory_app.roles.registry import registry
 from memory_app.roles.selectors import list_lessons, recent_lessons
 from memory_app.roles.services.requests import request_reflection
-from minara_site.access.access_log import log_access
+from minara_site.access.access_log import log_listed
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import NotFound
@@ -177,12 +177,7 @@ def newest_lessons(
     else:
         newest = list_lessons(owner=owner, role_id=role_id, as_of=now).order_by("-outcome_at", "-pk")
         found = list(newest.select_related("owner")[:MAX_LESSONS])
-    log_access(
-        principal=request.principal,
-        owner_ids={each.owner_id for each in found},
-        kind="role_memory",
-        now=now,
-    )
+    log_listed(request.principal, found, kind="role_memory", now=now)
     return shape_entries(found, principal=request.principal, now=now)
 
 

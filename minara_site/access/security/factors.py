@@ -165,7 +165,7 @@ def keep_added(
     note_change("second_factor_added", row, now=now, actor=actor)
     end_other_sign_ins(
         user=user,
-        current_key=session_key,
+        session_key=session_key,
         now=now,
         actor=actor,
     )
@@ -204,7 +204,7 @@ def remove_factor(
             Authenticator.objects.filter(user=user).delete()
         end_other_sign_ins(
             user=user,
-            current_key=session_key,
+            session_key=session_key,
             now=now,
             actor=actor,
         )
@@ -227,7 +227,7 @@ def renew_codes(
         note_change("recovery_codes_renewed", codes.instance, now=now, actor=actor)
         end_other_sign_ins(
             user=user,
-            current_key=session_key,
+            session_key=session_key,
             now=now,
             actor=actor,
         )

@@ -47,7 +47,7 @@ def follow_new_password(
         )
         end_other_sign_ins(
             user=user,
-            current_key=session_key,
+            session_key=session_key,
             now=now,
             actor=actor,
         )

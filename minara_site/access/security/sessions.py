@@ -192,13 +192,13 @@ def end_sign_in(
 def end_other_sign_ins(
     *,
     user: User,
-    current_key: str,
+    session_key: str,
     now: datetime,
     actor: str,
 ) -> int:
-    """End every session of this user but the current one; return how many."""
+    """End every session of this user but the one with this key; return how many."""
     with transaction.atomic():
-        ended = delete_sessions(UserSession.objects.filter(user=user).exclude(session_key=current_key))
+        ended = delete_sessions(UserSession.objects.filter(user=user).exclude(session_key=session_key))
         if ended:
             details = {"ended": ended}
             record_audit(

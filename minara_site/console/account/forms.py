@@ -54,8 +54,8 @@ class FirstRunForm(forms.Form):
 
     @property
     def chosen(self) -> dict[str, str]:
-        """Return what the set-up takes."""
-        return {name: self.cleaned_data[name] for name in ("username", "display_name", "password")}
+        """Return what the set-up, or accepting an invitation, takes."""
+        return {name: value for name, value in self.cleaned_data.items() if name != "password_again"}
 
     def focus_first(self) -> None:
         """Put the cursor into the first wrong field, or into the first one when none is wrong."""

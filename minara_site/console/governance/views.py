@@ -15,7 +15,7 @@ from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.selectors import list_shadows, mode_of
 from minara_site.kernel.governance.services import switch
 from minara_site.kernel.governance.table import Capability
-from minara_site.shell.pages import PageRequest, page
+from minara_site.shell.pages import PageRequest, done_by, page
 from minara_site.web.forms import posted
 from minara_site.web.lists import load_page, render_list
 from minara_site.web.responses import render_form, see_other, toast
@@ -57,13 +57,11 @@ def change(request: PageRequest, capability: Capability) -> HttpResponse:
     )
     if form.is_valid():
         mode = Mode(form.cleaned_data["mode"])
-        reason, actor = form.cleaned_data["reason"], request.principal.actor
         switch(
             capability=capability,
             mode=mode,
-            reason=reason,
-            actor=actor,
-            now=timezone.now(),
+            reason=form.cleaned_data["reason"],
+            **done_by(request),
         )
         toast(
             request,
@@ -87,8 +85,7 @@ def close_breaker(request: PageRequest) -> HttpResponse:
         breaker.reset(
             name,
             reason=form.cleaned_data["reason"],
-            actor=request.principal.actor,
-            now=timezone.now(),
+            **done_by(request),
         )
         toast(request, _("The breaker is closed: calls go through again."))
         return see_other("governance:page")

@@ -11,7 +11,7 @@ from minara_site.console.inbox.services import close_alert, reopen_alert
 from minara_site.console.models import Alert
 from minara_site.kernel.counts import count_tabs
 from minara_site.kernel.jobs.selectors import is_worker_seen
-from minara_site.shell.pages import PageRequest, page
+from minara_site.shell.pages import PageRequest, done_by, page
 from minara_site.web.lists import load_page, render_list
 from minara_site.web.responses import back, toast
 
@@ -37,8 +37,7 @@ def close(request: PageRequest, alert_id: int) -> HttpResponse:
     """Close the alert of a fallen band."""
     close_alert(
         alert_id=alert_id,
-        actor=request.principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
     toast(
         request,
@@ -53,8 +52,7 @@ def reopen(request: PageRequest, alert_id: int) -> HttpResponse:
     """Open it again."""
     reopen_alert(
         alert_id=alert_id,
-        actor=request.principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
     toast(request, _("The alert is open again."))
     return back(request, "inbox:list")

@@ -19,6 +19,7 @@ from minara_site.console.quarantine.forms import read_note
 from minara_site.console.quarantine.pages import DECIDED
 from minara_site.console.quarantine.queue import GOAL, Queue, Row, load_queue
 from minara_site.console.quarantine.verdicts import Chosen, decide_items, undo_items
+from minara_site.kernel.counts import RowCount, count_rows
 from minara_site.kernel.errors import Conflict, Invalid, NotFound
 from minara_site.shell.pages import PageRequest, page
 from minara_site.shell.review import ReviewKind, kinds_for
@@ -285,6 +286,11 @@ def render_queue(
         "note": request.POST.get("note", ""),
         "done": sum(decided_today(request).values()),
         "decided": DECIDED if principal.may(Act.REVIEW) else {},
+        "of_others": RowCount.together(
+            count_rows(kind.waiting().exclude(owner=principal.owner))
+            for kind in kinds_for(principal).values()
+            if kind.is_own and principal.may(Act.REVIEW)
+        ),
         "goal": span_label(GOAL),
         "oldest": span_label(now - found.oldest) if found.oldest else "",
         "cleared": "" if row else cleared_label(principal),

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.http import HttpResponse
-from django.utils import timezone
 from django.utils.translation import get_language_from_request, gettext as _, override
 
 from minara_site.access.access_log import list_access
@@ -13,7 +12,7 @@ from minara_site.access.preferences import change_preferences
 from minara_site.console.access_log.selectors import describe_access
 from minara_site.console.models import FirstStep, Step
 from minara_site.console.settings.forms import PreferencesForm
-from minara_site.shell.pages import PageRequest, page
+from minara_site.shell.pages import PageRequest, done_by, page
 from minara_site.web.forms import posted
 from minara_site.web.responses import form_status, render_page, see_other, toast
 
@@ -33,8 +32,7 @@ def settings(request: PageRequest) -> HttpResponse:
     change_preferences(
         user=request.user,
         chosen=form.cleaned_data,
-        now=timezone.now(),
-        actor=request.principal.actor,
+        **done_by(request),
     )
     with override(form.cleaned_data["language"] or get_language_from_request(request)):
         toast(request, _("Saved."))

@@ -28,7 +28,7 @@ from minara_site.console.users.forms import ROLE_NAMES, InviteForm, RoleForm
 from minara_site.console.users.lists import USERS
 from minara_site.console.users.selectors import describe_people, get_person, list_people, status_of
 from minara_site.kernel.errors import Invalid
-from minara_site.shell.pages import PageRequest, page
+from minara_site.shell.pages import PageRequest, done_by, page
 from minara_site.web.forms import WordForm, posted, show_refusal
 from minara_site.web.lists import load_page, render_list
 from minara_site.web.page_acts import load_page_acts
@@ -94,9 +94,8 @@ def invite(request: PageRequest) -> HttpResponse:
     if form.is_valid():
         try:
             link = invite_user(
-                now=timezone.now(),
-                actor=request.principal.actor,
                 **form.cleaned_data,
+                **done_by(request),
             )
         except Invalid as refusal:
             show_refusal(form, refusal)
@@ -119,8 +118,7 @@ def new_link(request: PageRequest, user_id: int) -> HttpResponse:
             request,
             renew_link(
                 username=user.username,
-                now=timezone.now(),
-                actor=request.principal.actor,
+                **done_by(request),
             ),
         )
     context = {
@@ -136,8 +134,7 @@ def withdraw_link(request: PageRequest, user_id: int) -> HttpResponse:
     user = get_person(user_id, now=timezone.now())
     withdraw(
         username=user.username,
-        now=timezone.now(),
-        actor=request.principal.actor,
+        **done_by(request),
     )
     toast(
         request,
@@ -177,8 +174,7 @@ def role(request: PageRequest, user_id: int) -> HttpResponse:
         change_role(
             username=user.username,
             role=chosen,
-            now=timezone.now(),
-            actor=request.principal.actor,
+            **done_by(request),
         )
         toast(
             request,
@@ -202,8 +198,7 @@ def change(request: PageRequest, user_id: int, name: str) -> HttpResponse:
     if request.method == "POST" and (form is None or form.is_valid()):
         asked.act(
             username=user.username,
-            now=timezone.now(),
-            actor=request.principal.actor,
+            **done_by(request),
         )
         toast(request, asked.done % words)
         return see_other("users:one", user.pk)

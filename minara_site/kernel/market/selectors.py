@@ -99,8 +99,7 @@ def bars_of(
     owner_id: int | None,
 ) -> "QuerySet[PriceBar]":
     """Return the stored candles of one symbol and length: the instance's, or an owner's."""
-    rows = PriceBar.objects.filter(symbol=symbol, interval_seconds=interval_seconds)
-    return rows.filter(owner_id__isnull=True) if owner_id is None else rows.filter(owner_id=owner_id)
+    return PriceBar.objects.filter(symbol=symbol, interval_seconds=interval_seconds, owner_id=owner_id)
 
 
 def to_bar(row: PriceBar) -> Bar:

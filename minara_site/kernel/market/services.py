@@ -126,11 +126,7 @@ def stored_points(
 ) -> dict[tuple[str, datetime], tuple[Any, bool]]:
     """Return what stands already of these symbols and moments: the price, and whether it is the demo's."""
     stored: dict[tuple[str, datetime], tuple[Any, bool]] = {}
-    rows = (
-        PricePoint.objects.filter(owner_id__isnull=True)
-        if owner_id is None
-        else PricePoint.objects.filter(owner_id=owner_id)
-    )
+    rows = PricePoint.objects.filter(owner_id=owner_id)
     for symbol in {symbol for symbol, _at in wanted}:
         moments = [at for name, at in wanted if name == symbol]
         for chunk in slices(moments, SLICE_ROWS):

@@ -114,7 +114,7 @@ def undo_decision(*, proposal_id: int, principal: Any, now: datetime) -> None:
         if ProposedChange.objects.open().filter(owner=proposal.owner_id, **about).exists():
             raise Conflict(_("A later proposal about it waits already."), code="decided")
         if proposal.decided_by == "":
-            raise Conflict(_("Nobody decided on this proposal. Nothing was undone."), code="decided")
+            raise Conflict(_("No one decided on this proposal. Nothing was undone."), code="decided")
         if proposal.state == ProposalState.APPROVED:
             kind = check_same(proposal)
             kind.undo(proposal, principal=principal, now=now)

@@ -8,7 +8,7 @@ from minara_site.web.filters import Filter, FilterKind
 from minara_site.web.lists.answers import render_list, render_row
 from minara_site.web.lists.load import load_page
 from minara_site.web.lists.page import ListPage, total_label
-from minara_site.web.lists.pieces import BulkAction, Column, Empty, Sort, by_time, newest_first
+from minara_site.web.lists.pieces import BulkAction, Column, Empty, Sort, by_time, newest_first, time_column
 from minara_site.web.lists.spec import ListSpec
 
 __all__ = [
@@ -25,5 +25,6 @@ __all__ = [
     "newest_first",
     "render_list",
     "render_row",
+    "time_column",
     "total_label",
 ]

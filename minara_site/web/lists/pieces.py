@@ -39,6 +39,11 @@ def by_time(field: str, newest: Text = "", oldest: Text = "") -> tuple[Sort, Sor
     return newest_first(field, newest), last
 
 
+def time_column(label: Text) -> Column:
+    """Return the column of the moment that a list is sorted `by_time` of."""
+    return Column(label, sorts=("newest", "oldest"), numeric=True)
+
+
 @dataclass(frozen=True, slots=True)
 class BulkAction:
     """A button of the bulk bar; its name arrives as `action`. `e` presses the one called delete, `key` this one.

@@ -10,6 +10,7 @@ from pydantic import Field, StrictBool
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.guard.selectors import hold_record
+from minara_site.kernel.ownership import owner_locked
 from minara_site.shell.answers import was_proposed
 from minara_site.shell.pages import PageRequest
 from minara_site.web.schemas import Data, HeldOut, OwnerQuery, Strict, WasProposed
@@ -167,9 +168,10 @@ def put_settings(request: PageRequest, payload: NewProfileSettings) -> Status[di
     202: a person set one of them, so a key's word is proposed to them and nothing was changed.
     """
     principal, settings, now = request.principal, payload.dict(exclude_unset=True), timezone.now()
-    if proposal := propose_switches(principal=principal, settings=settings, now=now):
-        return was_proposed(proposal)
-    profile = change_settings(owner=principal.owner, settings=settings, actor=principal.actor, now=now)
+    with owner_locked(principal.owner.pk):
+        if proposal := propose_switches(principal=principal, settings=settings, now=now):
+            return was_proposed(proposal)
+        profile = change_settings(owner=principal.owner, settings=settings, actor=principal.actor, now=now)
     return Status(200, {"data": settings_record(profile)})
 
 
@@ -221,9 +223,10 @@ def put_wallets(request: PageRequest, payload: NewWallets) -> Status[dict[str, A
     """Replace the wallets that the owner follows; one wrong address changes nothing. 202: a key only proposes that."""
     principal, now = request.principal, timezone.now()
     wallets = [Wallet(each.address, each.label or "") for each in payload.wallets]
-    if proposal := propose_wallets(principal=principal, wallets=wallets, now=now):
-        return was_proposed(proposal)
-    stored = set_reference_wallets(owner=principal.owner, wallets=wallets, actor=principal.actor, now=now)
+    with owner_locked(principal.owner.pk):
+        if proposal := propose_wallets(principal=principal, wallets=wallets, now=now):
+            return was_proposed(proposal)
+        stored = set_reference_wallets(owner=principal.owner, wallets=wallets, actor=principal.actor, now=now)
     return Status(200, {"data": {"reference_wallets": wallet_records(stored)}})
 
 

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
+from minara_site.kernel.ownership import owner_locked
 from minara_site.shell.answers import was_proposed
 from minara_site.shell.pages import PageRequest
 from minara_site.web.schemas import Data, Strict, WasProposed
@@ -47,16 +48,11 @@ def put(request: PageRequest, tag_name: str, payload: NewTag) -> Status[dict[str
     202: a person declared it, so a key's word is proposed to them and nothing was changed.
     """
     principal, now = request.principal, timezone.now()
-    if proposal := propose_tag(principal=principal, name=tag_name, value=payload.value, now=now):
-        return was_proposed(proposal)
-    done = set_tag(
-        owner=principal.owner,
-        name=tag_name,
-        value=payload.value,
-        source=TagSource.USER,
-        actor=principal.actor,
-        now=now,
-    )
+    about: dict[str, Any] = {"name": tag_name, "value": payload.value, "now": now}
+    with owner_locked(principal.owner.pk):
+        if proposal := propose_tag(principal=principal, **about):
+            return was_proposed(proposal)
+        done = set_tag(owner=principal.owner, source=TagSource.USER, actor=principal.actor, **about)
     return Status(200, {"data": tag_record(get_tag(owner=principal.owner, name=done.name))})
 
 
@@ -72,7 +68,8 @@ def delete(request: PageRequest, tag_name: str) -> Status[dict[str, Any]]:
     202: a key only proposes that of what a person declared.
     """
     principal, now = request.principal, timezone.now()
-    if proposal := propose_tag(principal=principal, name=tag_name, value=None, now=now):
-        return was_proposed(proposal)
-    clear_tag(owner=principal.owner, name=tag_name, actor=principal.actor, now=now)
+    with owner_locked(principal.owner.pk):
+        if proposal := propose_tag(principal=principal, name=tag_name, value=None, now=now):
+            return was_proposed(proposal)
+        clear_tag(owner=principal.owner, name=tag_name, actor=principal.actor, now=now)
     return Status(200, {})

@@ -186,8 +186,6 @@ def union_markets(
     values: Collection[str],
     actor: str,
     now: datetime,
-    origin: str = "",
-    is_demo: bool = False,
 ) -> TagChange:
     """Add markets to the tag (S3, `unionMarkets`): none is removed, the row keeps its source; a new one is inferred.
 
@@ -201,8 +199,8 @@ def union_markets(
         if problem := value_problem(MARKETS, [*dict.fromkeys(values)]):
             raise invalid_field(MARKETS, problem)
         known = parse_stored_tag_value(MARKETS, tag.value) if tag else ()
-        source, origin = (TagSource(tag.source), tag.origin) if tag else (TagSource.INFERRED, origin)
-        change = Said(owner, source, actor, now, origin, is_demo).write(
+        source, origin = (TagSource(tag.source), tag.origin) if tag else (TagSource.INFERRED, "")
+        change = Said(owner, source, actor, now, origin).write(
             MARKETS,
             serialize_tag_value(MARKETS, [*known, *values]),
         )

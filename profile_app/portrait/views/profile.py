@@ -14,7 +14,7 @@ from minara_site.access.policy import Act
 from minara_site.kernel.core.diff import word_diff
 from minara_site.kernel.errors import Conflict, Invalid, NotFound, Throttled
 from minara_site.kernel.plain_text import parse_number, storable_problem
-from minara_site.shell.pages import PageRequest, page
+from minara_site.shell.pages import PageRequest, done_by, page
 from minara_site.web.forms import show_refusal
 from minara_site.web.responses import form_status, render_page, see_other, toast
 from profile_app.documents.core import CUSTOM_PROMPT, Origin
@@ -94,10 +94,9 @@ def save_prompt(request: PageRequest) -> HttpResponse:
             owner=owner,
             content=text,
             origin=Origin.PAGE,
-            actor=request.principal.actor,
-            now=timezone.now(),
             expected_version=version,
             is_confirmed=is_confirmed,
+            **done_by(request),
         )
     except Invalid as refusal:
         show_refusal(form, refusal)
@@ -123,9 +122,8 @@ def restore_prompt(request: PageRequest, number: int) -> HttpResponse:
         owner=owner,
         content=text,
         origin=Origin.REVERT,
-        actor=request.principal.actor,
-        now=timezone.now(),
         expected_version=before,
+        **done_by(request),
     )
     return answer_saved(request, saved, restore_url(saved.document, before), "profile:page")
 
@@ -153,12 +151,11 @@ def settings(request: PageRequest) -> HttpResponse:
     name, value = request.POST.get("setting", ""), request.POST.get("value", "")
     if name not in SETTINGS or value not in {"0", "1"}:
         raise Invalid(_("Name one of the three settings, and 1 or 0."))
-    principal, is_on = request.principal, value == "1"
+    is_on = value == "1"
     change_settings(
-        owner=principal.owner,
+        owner=request.principal.owner,
         settings={name: is_on},
-        actor=principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
     said = (
         _("%(part)s: in the prompt from the next session on.")
@@ -172,12 +169,10 @@ def settings(request: PageRequest) -> HttpResponse:
 @page(Act.PROFILE_WRITE, methods=("POST",))
 def refresh(request: PageRequest) -> HttpResponse:
     """Ask for a refresh, once a minute."""
-    principal = request.principal
     try:
         request_refresh(
-            owner=principal.owner,
-            actor=principal.actor,
-            now=timezone.now(),
+            owner=request.principal.owner,
+            **done_by(request),
         )
     except Throttled as throttled:
         toast(request, throttled.detail)

@@ -12,7 +12,7 @@ from minara_site.access.access_log import log_access
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Invalid, NotFound
-from minara_site.shell.pages import PageRequest, page
+from minara_site.shell.pages import PageRequest, done_by, page
 from minara_site.web.responses import render_page, see_other, toast
 from profile_app.portrait.core.tags import MULTIPLE, TagSource
 from profile_app.portrait.pages.tags import NAMES, anchor_of, page_context, value_label
@@ -43,20 +43,19 @@ def tags_page(request: PageRequest) -> HttpResponse:
 @page(Act.PROFILE_WRITE, methods=("POST",))
 def declare(request: PageRequest, tag_name: str) -> HttpResponse:
     """Declare a value; of markets several."""
-    principal, sent = request.principal, request.POST.getlist("value")
+    owner, sent = request.principal.owner, request.POST.getlist("value")
     value = sent if tag_name in MULTIPLE or len(sent) != 1 else sent[0]
     try:
         change = set_tag(
-            owner=principal.owner,
+            owner=owner,
             name=tag_name,
             value=value,
             source=TagSource.USER,
-            actor=principal.actor,
-            now=timezone.now(),
+            **done_by(request),
         )
     except Invalid:
         problem = _("Choose at least one.") if tag_name in MULTIPLE else _("Choose one.")
-        shown = page_context(principal.owner, principal.owner, {tag_name: problem})
+        shown = page_context(owner, owner, {tag_name: problem})
         return render_page(
             request,
             PAGE,
@@ -73,12 +72,10 @@ def declare(request: PageRequest, tag_name: str) -> HttpResponse:
 @page(Act.PROFILE_WRITE, methods=("POST",))
 def clear(request: PageRequest, tag_name: str) -> HttpResponse:
     """Clear what counts; what was inferred before counts again."""
-    principal = request.principal
     change = clear_tag(
-        owner=principal.owner,
+        owner=request.principal.owner,
         name=tag_name,
-        actor=principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
     comes = value_label(change.name, change.tag.value) if change.tag else ""
     return answer(
@@ -91,12 +88,10 @@ def clear(request: PageRequest, tag_name: str) -> HttpResponse:
 @page(Act.PROFILE_WRITE, methods=("POST",))
 def confirm(request: PageRequest, tag_name: str) -> HttpResponse:
     """Make an inferred or learned value one's own word."""
-    principal = request.principal
     change = confirm_tag(
-        owner=principal.owner,
+        owner=request.principal.owner,
         name=tag_name,
-        actor=principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
     return answer(request, change, _("Confirmed. It is your own word now."))
 
@@ -104,12 +99,10 @@ def confirm(request: PageRequest, tag_name: str) -> HttpResponse:
 @page(Act.PROFILE_WRITE, methods=("POST",))
 def undo(request: PageRequest, tag_event_id: int) -> HttpResponse:
     """Give a dimension back what counted before its last change."""
-    principal = request.principal
     change = undo_change(
-        owner=principal.owner,
+        owner=request.principal.owner,
         event_id=tag_event_id,
-        actor=principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
     toast(request, _("%(name)s is as it was.") % {"name": NAMES[change.name]})
     return see_other(f"{reverse('tags:page')}#{anchor_of(change.name)}")

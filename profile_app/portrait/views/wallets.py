@@ -5,13 +5,12 @@ from http import HTTPStatus
 
 from django.http import HttpResponse
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Invalid, NotFound
-from minara_site.shell.pages import PageRequest, page
+from minara_site.shell.pages import PageRequest, done_by, page
 from minara_site.web.responses import see_other, toast
 from profile_app.portrait.core.wallets import Wallet, dump_wallets, parse_wallets
 from profile_app.portrait.forms import LabelForm, WalletForm
@@ -99,13 +98,11 @@ def put_wallets(
     said: str,
 ) -> HttpResponse:
     """Replace the list and keep the one before for an undo. Raises Invalid, and Conflict when it changed meanwhile."""
-    principal = request.principal
     stored = set_reference_wallets(
-        owner=principal.owner,
+        owner=request.principal.owner,
         wallets=after,
-        actor=principal.actor,
-        now=timezone.now(),
         expected=before,
+        **done_by(request),
     )
     request.session[FORMER_WALLETS] = {"before": dump_wallets(before), "after": dump_wallets(stored)}
     toast(request, said, reverse("profile:undo_wallets"))

@@ -17,7 +17,7 @@ from minara_site.kernel.guard.masking import masked_for
 from profile_app.documents.core import MAX_CHARS, WORKSPACE_FILE
 from profile_app.documents.models import Document
 from profile_app.documents.pages import count_text, shape_versions, shape_waiting
-from profile_app.documents.selectors import list_documents, load_texts_in_force
+from profile_app.documents.selectors import load_texts_in_force
 from profile_app.workspace.core.identity import parse_identity
 from profile_app.workspace.core.names import (
     IDENTITY_FILES,
@@ -35,6 +35,7 @@ from profile_app.workspace.core.names import (
 from profile_app.workspace.pages.labels import OLD_NOTE, PLACES, Label, purpose_label
 from profile_app.workspace.selectors import (
     count_live_sessions,
+    list_files,
     list_present,
     list_workspaces,
     load_problems,
@@ -75,7 +76,7 @@ class EditCost:
 def list_context(owner: User, reader: User, *, now: datetime) -> dict[str, Any]:
     """Return what the list shows: files, notes, what sessions carried, the folder with its problems. Five queries."""
     whose = owner_query(owner, reader)
-    rows = list_documents(owner=owner, kind=WORKSPACE_FILE).annotate(chars=Length("content"))
+    rows = list_files(owner).annotate(chars=Length("content"))
     light = rows.defer("content", "held_content", "discarded_content", "draft")
     files = {row.name: row for row in rows.exclude(name__startswith=f"{MEMORY_FOLDER}/").defer("discarded_content")}
     filled = light.filter(name__startswith=f"{MEMORY_FOLDER}/").exclude(content="", held_at__isnull=True, draft="")

@@ -13,14 +13,13 @@ from minara_site.kernel.core.data_files import load_toml
 from minara_site.kernel.errors import Invalid
 from minara_site.kernel.ownership import lock_owner
 from profile_app.documents.core import WORKSPACE_FILE, Origin
-from profile_app.documents.selectors import list_documents
 from profile_app.documents.services import save_document
 from profile_app.workspace.core.names import FileName, sort_key
 from profile_app.workspace.core.problems import FileProblem
 from profile_app.workspace.folder import has_files, read_mark
 from profile_app.workspace.models import Workspace
 from profile_app.workspace.problems import described, detail_of
-from profile_app.workspace.selectors import is_here, list_done_files, list_workspaces, path_of
+from profile_app.workspace.selectors import is_here, list_done_files, list_files, list_workspaces, path_of
 from profile_app.workspace.services.places import attach_folder
 from profile_app.workspace.services.sync import sync_workspace
 
@@ -99,7 +98,7 @@ def scaffold(
     made: list[str] = []
     with transaction.atomic():
         lock_owner(owner.pk)
-        stored = list_documents(owner=owner, kind=WORKSPACE_FILE).exclude(content="", held_content="")
+        stored = list_files(owner).exclude(content="", held_content="")
         for name in sorted(
             names - set(stored.values_list("name", flat=True)),
             key=sort_key,
@@ -130,11 +129,11 @@ def is_current(workspace: Workspace, owner: User, wanted: Path | None) -> bool:
 
 def versions_of(owner: User) -> dict[str, int]:
     """Return the version of each file that has had a text in force."""
-    rows = list_documents(owner=owner, kind=WORKSPACE_FILE).filter(version__gt=0)
+    rows = list_files(owner).filter(version__gt=0)
     return dict(rows.values_list("name", "version"))
 
 
 def list_waiting(owner: User) -> list[str]:
     """Return the files of which a text waits for its owner."""
-    rows = list_documents(owner=owner, kind=WORKSPACE_FILE).filter(held_at__isnull=False)
+    rows = list_files(owner).filter(held_at__isnull=False)
     return sorted(rows.values_list("name", flat=True), key=sort_key)

@@ -18,7 +18,7 @@ from minara_site.kernel.errors import Conflict
 from minara_site.kernel.guard.rescan import ACTOR as RESCAN_ACTOR
 from profile_app.documents.core import MAX_CHARS, WORKSPACE_FILE, Origin
 from profile_app.documents.models import Document
-from profile_app.documents.selectors import find_document, list_documents, list_revisions
+from profile_app.documents.selectors import list_revisions
 from profile_app.documents.services import save_document
 from profile_app.workspace.core.names import MAX_NOTES, FileName, is_spelled_as_note, newest_notes, note_date
 from profile_app.workspace.core.problems import FileProblem, ProblemCode, decode_text
@@ -26,7 +26,7 @@ from profile_app.workspace.core.sync import Copy, Step, Stored, decide_step, dig
 from profile_app.workspace.folder import NO_FILE, Folder, NotHere, open_folder
 from profile_app.workspace.models import Workspace
 from profile_app.workspace.problems import described
-from profile_app.workspace.selectors import find_workspace, list_done_files, path_of, today_of
+from profile_app.workspace.selectors import find_file, find_workspace, list_done_files, list_files, path_of, today_of
 from profile_app.workspace.services.places import (
     copies_of,
     find_or_adopt,
@@ -115,7 +115,7 @@ class FolderSync:
 
     def run(self) -> list[dict[str, str]]:
         """Look at every file, and return what is wrong with which."""
-        rows = list_documents(owner=self.owner, kind=WORKSPACE_FILE).values_list("name", "pk", "version")
+        rows = list_files(self.owner).values_list("name", "pk", "version")
         known = {name: (key, version) for name, key, version in rows}
         for name in (*FileName, *self.find_notes({*known, *self.copies})):
             try:
@@ -165,7 +165,7 @@ class FolderSync:
 
         What today's guard takes out of force stays in the folder.
         """
-        document = find_document(owner=self.owner, kind=WORKSPACE_FILE, name=name)
+        document = find_file(self.owner, name)
         data = self.folder.read(name)
         text = decode_text(data, max_chars=MAX_CHARS[WORKSPACE_FILE])
         step = decide_step(digest(data), stored_of(document, self.copies.get(name)))
@@ -239,11 +239,7 @@ class FolderSync:
         One that was compared since is for the next session, whatever it says.
         """
         disk = digest(self.folder.read(FileName.BOOTSTRAP))
-        stored = find_document(
-            owner=self.owner,
-            kind=WORKSPACE_FILE,
-            name=FileName.BOOTSTRAP,
-        )
+        stored = find_file(self.owner, FileName.BOOTSTRAP)
         copy = self.copies.get(FileName.BOOTSTRAP)
         is_compared = copy and stored and copy[2:] == (stored.pk, stored.version)
         if not disk or stored is None or is_compared or disk == hash_of(stored.content):

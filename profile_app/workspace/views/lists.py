@@ -10,14 +10,12 @@ from django.utils.translation import gettext as _, ngettext
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import NotFound
-from minara_site.shell.pages import PageRequest, page
+from minara_site.shell.pages import PageRequest, done_by, page
 from minara_site.web.responses import form_status, render_page, see_other, toast
-from profile_app.documents.core import WORKSPACE_FILE
-from profile_app.documents.selectors import list_documents
 from profile_app.workspace.core.names import note_name
 from profile_app.workspace.forms import NoteForm
 from profile_app.workspace.pages.files import list_context
-from profile_app.workspace.selectors import today_of
+from profile_app.workspace.selectors import list_files, today_of
 from profile_app.workspace.services.files import open_files, remove_made
 from profile_app.workspace.services.setup import set_up
 
@@ -51,19 +49,17 @@ def new_note(request: PageRequest) -> HttpResponse:
 @page(Act.IDENTITY_WRITE, methods=("POST",))
 def scaffold(request: PageRequest) -> HttpResponse:
     """Write the default files where there is no text yet."""
-    principal = request.principal
-    owner, now = principal.owner, timezone.now()
+    owner = request.principal.owner
     done = set_up(
         owner=owner,
         path=None,
-        actor=principal.actor,
-        now=now,
         may_move=False,
+        **done_by(request),
     )
     if not done.made:
         toast(request, _("Every file has a text already. Nothing was changed."))
         return see_other("workspace:page")
-    rows = list_documents(owner=principal.owner, kind=WORKSPACE_FILE).filter(name__in=done.made)
+    rows = list_files(owner).filter(name__in=done.made)
     request.session[MADE] = dict(rows.values_list("name", "version"))
     count = len(done.made)
     said = ngettext("Wrote %(count)d default file.", "Wrote %(count)d default files.", count) % {"count": count}
@@ -77,12 +73,10 @@ def unscaffold(request: PageRequest) -> HttpResponse:
     made = request.session.pop(MADE, None)
     if made is None:
         raise NotFound(_("There is nothing left to undo."))
-    principal = request.principal
     count = remove_made(
-        owner=principal.owner,
+        owner=request.principal.owner,
         made=made,
-        actor=principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
     said = ngettext("Emptied %(count)d default file.", "Emptied %(count)d default files.", count) % {"count": count}
     toast(request, said)

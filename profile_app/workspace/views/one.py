@@ -13,7 +13,7 @@ from minara_site.access.policy import Act
 from minara_site.kernel.core.diff import word_diff
 from minara_site.kernel.errors import Conflict, Invalid, NotFound
 from minara_site.kernel.plain_text import parse_number, storable_problem
-from minara_site.shell.pages import PageRequest, page
+from minara_site.shell.pages import PageRequest, done_by, page
 from minara_site.web.forms import show_refusal
 from minara_site.web.responses import form_status, render_page, see_other, toast
 from profile_app.documents.core import WORKSPACE_FILE, Origin, kept_newlines
@@ -84,10 +84,9 @@ def save(request: PageRequest, file_name: str) -> HttpResponse:
             name=file_name,
             content=text,
             origin=Origin.PAGE,
-            actor=request.principal.actor,
-            now=timezone.now(),
             expected_version=version,
             is_confirmed=is_confirmed,
+            **done_by(request),
         )
     except Invalid as refusal:
         show_refusal(form, refusal)
@@ -120,9 +119,8 @@ def restore(request: PageRequest, file_name: str, file_version: int) -> HttpResp
         owner=owner,
         name=file_name,
         number=file_version,
-        actor=request.principal.actor,
-        now=timezone.now(),
         expected_version=before,
+        **done_by(request),
     )
     return answer_saved(request, saved, restore_url(saved.document, before), "workspace:one", saved.document.name)
 
@@ -204,9 +202,8 @@ def add_chosen(
             name=FileName.MEMORY,
             content=text,
             origin=Origin.PROPOSAL,
-            actor=request.principal.actor,
-            now=timezone.now(),
             expected_version=version,
+            **done_by(request),
         )
     except Conflict:
         toast(request, _("MEMORY.md changed since you opened this page. Choose again."))

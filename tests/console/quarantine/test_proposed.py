@@ -47,7 +47,9 @@ def test_its_owner_sees_both_sides_and_approves_or_rejects(page: Any, ana: Any, 
 
 def test_nobody_else_sees_or_decides_it(operator_page: Any, ben: Any, row: Memory, client: Any) -> None:
     proposal = ProposedChange.objects.get()
-    assert "I trade weekly" not in words_of(operator_page.get(address("list")))
+    shown = words_of(operator_page.get(address("list")))
+    assert "1 proposed change waits for its owner" in shown
+    assert "I trade weekly" not in shown
     client.force_login(ben)
     for visitor in (operator_page, client):
         assert visitor.get(address("one", "proposed", proposal.pk)).status_code == 404

@@ -80,12 +80,14 @@ def test_only_the_owners_word_is_a_limit(ana: Any, ben: Any) -> None:
     assert said(ana) == ["typed", "approved at a terminal"]
 
 
-def test_what_was_typed_and_then_activated_is_one(ana: Any) -> None:
+def test_what_was_typed_and_then_activated_is_one(ana: Any, page: Any) -> None:
     memory = typed(ana, "Never above 3x")
     make_limit(ana, "Never above 3x", origin=f"memory:{memory.pk}")
     assert said(ana) == ["Never above 3x"]
     assert load_next_prompt(owner=ana, now=NOON).text.count("Never above 3x") == 1
     assert count_limits(ana.pk) == 1
+    archiving = page.get(reverse("preferences:archive_constraint", args=[Preference.objects.get().pk]))
+    assert f"Memory {memory.pk} says the same in your own words and stays a limit" in words_of(archiving)
     edit_memory(principal=browser(ana), memory_id=memory.pk, changes=Changes("No DOGE at all"), now=NOON)
     assert sorted(said(ana)) == ["Never above 3x", "No DOGE at all"]
     assert count_limits(ana.pk) == 2

@@ -122,6 +122,7 @@ class TestDelete:
         assert (entry.owner_id, entry.at) == (ana.pk, NOON)
         assert entry.details == {
             "batch": batch.id,
+            "count": 1,
             "memories": [{"id": memory.pk, "sha256": sha256("Canary")}],
             "change_set": batch.change_set,
         }
@@ -198,7 +199,7 @@ class TestRestore:
         entry = AuditEntry.objects.get()
         assert entry.tool_call == "memory_restored"
         removed = {"id": memory.pk, "sha256": sha256("Canary"), "deleted_at": NOON.isoformat()}
-        assert entry.details == {"batch": batch.id, "memories": [removed], "change_set": batch.change_set}
+        assert entry.details == {"batch": batch.id, "count": 1, "memories": [removed], "change_set": batch.change_set}
 
 
 @pytest.mark.database

@@ -17,11 +17,6 @@ class InvitationForm(FirstRunForm):
         super().__init__(data, initial={"display_name": user.display_name})
         self.user = user
 
-    @property
-    def chosen(self) -> dict[str, str]:
-        """Return what accepting takes."""
-        return {name: self.cleaned_data[name] for name in ("display_name", "password")}
-
     def clean_password(self) -> str:
         """Refuse a password that accepting would refuse."""
         password: str = self.cleaned_data["password"]

@@ -15,7 +15,7 @@ from minara_site.access.models import ApiKey, User
 from minara_site.access.policy import Act, Scope
 from minara_site.console.account.keys.forms import NewKeyForm
 from minara_site.kernel.errors import Conflict, Invalid
-from minara_site.shell.pages import PageRequest, page
+from minara_site.shell.pages import PageRequest, done_by, page
 from minara_site.web.forms import WordForm, posted, show_refusal
 from minara_site.web.lists import Column, Empty, ListSpec, load_page, newest_first, render_list
 from minara_site.web.responses import render_form, render_page, see_other, toast
@@ -93,9 +93,8 @@ def make(request: PageRequest, form: NewKeyForm) -> NewKey:
     """Make the key that the form asks for, and keep the form's mark. Raises Invalid."""
     key = create_key(
         user=request.user,
-        now=timezone.now(),
-        actor=request.principal.actor,
         **form.chosen,
+        **done_by(request),
     )
     request.session[SENT_FORMS] = [
         *request.session.get(SENT_FORMS, []),
@@ -163,8 +162,7 @@ def ask_to_revoke(
         revoke_key(
             prefix=prefix,
             user=user,
-            now=timezone.now(),
-            actor=request.principal.actor,
+            **done_by(request),
         )
         toast(
             request,

@@ -30,11 +30,11 @@ from minara_site.shell.pages import PageRequest, page
 from minara_site.web.responses import form_status, render_page, safe_path, see_other
 
 
-def enter(request: HttpRequest, user: User, to: str = "home") -> HttpResponse:
+def enter(request: HttpRequest, user: User) -> HttpResponse:
     """Sign in somebody who has just chosen a password, through the second step if they have a factor."""
     if request.user.is_authenticated:
         logout(request)
-    login = Login(user=user, redirect_url=resolve_url(to))
+    login = Login(user=user, redirect_url=resolve_url("home"))
     answer = perform_password_login(request, {"username": user.username}, login)
     return see_other(answer["Location"])
 

@@ -21,7 +21,7 @@ from minara_site.access.security import factors, sessions
 from minara_site.access.security.passwords import change_password
 from minara_site.console.account.security.forms import AppForm, NewPasskeyForm, NewPasswordForm
 from minara_site.kernel.errors import Conflict
-from minara_site.shell.pages import PageRequest, page
+from minara_site.shell.pages import PageRequest, done_by, page
 from minara_site.web.forms import WordForm, posted
 from minara_site.web.responses import render_form, render_page, see_other, toast
 
@@ -44,12 +44,10 @@ def overview(request: PageRequest) -> HttpResponse:
 
 def by(request: PageRequest) -> dict[str, Any]:
     """Return who changes something, and when; the session that goes on."""
-    key = request.session.session_key or ""
     return {
         "user": request.user,
-        "session_key": key,
-        "now": timezone.now(),
-        "actor": request.principal.actor,
+        "session_key": request.session.session_key or "",
+        **done_by(request),
     }
 
 
@@ -174,8 +172,7 @@ def sign_in_end(request: PageRequest, sign_in_id: int) -> HttpResponse:
     sessions.end_sign_in(
         user=request.user,
         sign_in_id=sign_in_id,
-        now=timezone.now(),
-        actor=request.principal.actor,
+        **done_by(request),
     )
     toast(request, _("Ended. The next click there asks for a sign-in."))
     return see_other(HERE)
@@ -184,13 +181,7 @@ def sign_in_end(request: PageRequest, sign_in_id: int) -> HttpResponse:
 @page(Act.SECURITY_CHANGE, methods=("POST",))
 def sign_ins_end(request: PageRequest) -> HttpResponse:
     """End every session but this one."""
-    key = request.session.session_key or ""
-    ended = sessions.end_other_sign_ins(
-        user=request.user,
-        current_key=key,
-        now=timezone.now(),
-        actor=request.principal.actor,
-    )
+    ended = sessions.end_other_sign_ins(**by(request))
     words = ngettext("Ended %(count)d other sign-in.", "Ended %(count)d other sign-ins.", ended)
     toast(request, words % {"count": ended})
     return see_other(HERE)
