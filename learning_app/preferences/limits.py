@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from django.db.models import IntegerField, TextField, Value
+from django.db.models import CharField, IntegerField, TextField, Value
 from django.db.models.functions import Cast
 from django.utils.translation import gettext as _
 
-from learning_app.preferences.core import PREFERENCE_KIND, PREFERENCE_ORIGIN, is_owners_word
+from learning_app.preferences.core import PREFERENCE_KIND, PREFERENCE_ORIGIN
 from learning_app.preferences.models import Preference
 from learning_app.preferences.selectors import find_writers
 from learning_app.vocabulary import PreferenceKind, PreferenceState
@@ -28,7 +28,7 @@ from minara_site.kernel.guard.kinds import stored_kinds
 from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.guard.selectors import find_refused
 from minara_site.kernel.ownership import lock_owner
-from minara_site.kernel.prepared import OWNER_ID, Prepared
+from minara_site.kernel.prepared import OWNER_ID, Parameter, Prepared
 
 MAX_LIMITS = 30
 """As many limits an owner may have, of both sorts together."""
@@ -70,7 +70,7 @@ class Limit:
 
 
 class LimitRow(NamedTuple):
-    """What may be a limit: a hard constraint in force, or a memory with their label. `tickers` is JSON."""
+    """A hard constraint in force, or a memory that is a limit or stands for a preference. `tickers` is JSON."""
 
     kind: str
     pk: int
@@ -86,10 +86,10 @@ class LimitRow(NamedTuple):
 
 def limit_rows() -> list[Any]:
     """Return both sorts as queries of equal columns."""
-    labelled = stored_kinds()[MEMORY].model.objects.labelled(OWNER_ID).live()
+    typed = stored_kinds()[MEMORY].model.objects.limits(OWNER_ID, Parameter("actor", CharField())).live()
     columns = ("rules_version", "actor", "source", "origin")
     return [
-        labelled.annotate(
+        typed.annotate(
             kind=Value(MEMORY), said=Cast("tickers", TextField()), text_version=Value(1, output_field=IntegerField())
         ).values_list("kind", "pk", "content", "said", "updated_at", *columns, "text_version"),
         Preference.objects.filter(owner_id=OWNER_ID)
@@ -104,17 +104,27 @@ LIMIT_ROWS = Prepared(LimitRow, limit_rows)
 
 
 def load_limits(owner_id: int) -> list[Limit]:
-    """Return the limits of an owner that today's guard accepts, the oldest first. One query, two where one was edited.
+    """Return the limits of an owner, the oldest first. One query, two where one was edited."""
+    return limits_of(load_limit_rows(owner_id), owner_id)
 
-    What was typed as a memory and then activated as a preference in the same words is one limit.
-    """
-    found = LIMIT_ROWS.ask(owner_id=owner_id)
+
+def load_limit_rows(owner_id: int) -> list[LimitRow]:
+    """Return what an owner's limits are made of, as today's guard accepts it. One query, three after new rules."""
+    found = LIMIT_ROWS.ask(owner_id=owner_id, actor=f"user:{owner_id}")
     if any(row.rules_version != guard.RULES.version for row in found):
         refused = {kind: refused_of(kind, found) for kind in (MEMORY, PREFERENCE_KIND)}
         found = [row for row in found if row.pk not in refused[row.kind]]
+    return found
+
+
+def limits_of(found: Sequence[LimitRow], owner_id: int) -> list[Limit]:
+    """Return the limits that these rows are, the oldest first. One query where one was edited.
+
+    What was typed as a memory and then activated as a preference in the same words is one limit.
+    """
     active = [row for row in found if row.kind == PREFERENCE_KIND]
-    typed = {row.statement: row.pk for row in found if row.kind == MEMORY and is_limit(row, owner_id)}
-    bridged = {row.origin: row.pk for row in found if row.origin.startswith(PREFERENCE_ORIGIN)}
+    typed = {row.statement: row.pk for row in found if row.kind == MEMORY and not is_bridged(row)}
+    bridged = {row.origin: row.pk for row in found if is_bridged(row)}
     writers, limits = find_writers(active), list[Limit]()
     for row in active:
         memory_ids = (typed.get(row.statement), bridged.get(f"{PREFERENCE_ORIGIN}{row.pk}"))
@@ -124,16 +134,14 @@ def load_limits(owner_id: int) -> list[Limit]:
     limits += [
         limit_of(row, provenance_label(source=row.source, origin=row.origin), (row.pk,))
         for row in found
-        if row.kind == MEMORY and row.statement not in told and is_limit(row, owner_id)
+        if row.kind == MEMORY and row.statement not in told and not is_bridged(row)
     ]
     return sorted(limits, key=attrgetter("since", "kind", "row_id"))
 
 
-def is_limit(row: Any, owner_id: int) -> bool:
-    """Say whether a labelled memory is a limit by itself, and stands for no preference."""
-    return not row.origin.startswith(PREFERENCE_ORIGIN) and is_owners_word(
-        actor=row.actor, source=row.source, owner_id=owner_id
-    )
+def is_bridged(row: Any) -> bool:
+    """Say whether a memory stands for a preference, and is no limit by itself."""
+    return bool(row.origin.startswith(PREFERENCE_ORIGIN))
 
 
 def limit_of(row: LimitRow, badge: str, memory_ids: tuple[int, ...]) -> Limit:
@@ -170,8 +178,8 @@ def limit_records(limits: Sequence[Limit], *, is_masked: bool = False) -> list[d
 
 def list_typed(owner_id: int) -> list[Any]:
     """Return the memories that are limits, those that the guard holds too. One query."""
-    labelled = stored_kinds()[MEMORY].model.objects.labelled(owner_id).only("actor", "source", "origin", "content")
-    return [row for row in labelled if is_limit(row, owner_id)]
+    rows = stored_kinds()[MEMORY].model.objects.limits(owner_id, f"user:{owner_id}").only("origin", "content")
+    return [row for row in rows if not is_bridged(row)]
 
 
 def count_limits(owner_id: int) -> int:

@@ -13,6 +13,7 @@ from memory_app.edges.index import LINKED_FIELDS, insert_edges, write_edges
 from memory_app.index.core.document import Document, Kind, memory_document
 from memory_app.index.documents import INDEXED_FIELDS, index_rows, reindex_rows
 from memory_app.memories.core import (
+    BRIDGE_ACTOR,
     HARD_CONSTRAINT,
     EmbeddingState,
     FactState,
@@ -46,7 +47,7 @@ LIVE = Q(deleted_at__isnull=True, held_at__isnull=True, retired_at__isnull=True)
 def limit_rows(actor: Any) -> Q:
     """Return which labelled memories are limits or stand for one; `actor` is their owner."""
     typed, approved = Q(actor=actor, source=Source.USER_MANUAL), Q(actor=IMPORT_ACTOR, source__in=USER_WRITTEN)
-    return Q(typed | approved | IS_BRIDGED, fact_type=HARD_CONSTRAINT)
+    return Q(typed | approved | Q(actor=BRIDGE_ACTOR), fact_type=HARD_CONSTRAINT)
 
 
 class MemoryQuerySet(OwnedQuerySet):
@@ -60,9 +61,9 @@ class MemoryQuerySet(OwnedQuerySet):
             retired_at__isnull=True,
         )
 
-    def labelled(self, owner_id: Any) -> Self:
-        """Keep what an owner has with the label of hard constraints: limits, and what others called so."""
-        return self.filter(owner_id=owner_id, fact_type=HARD_CONSTRAINT, deleted_at__isnull=True)
+    def limits(self, owner_id: Any, actor: Any) -> Self:
+        """Keep an owner's limits and what stands for one; `actor` is the owner, as rows name their writer."""
+        return self.filter(limit_rows(actor), owner_id=owner_id, deleted_at__isnull=True)
 
     def bridged(self, preference_id: int) -> Self:
         """Keep what stands for a preference, deleted or not."""

@@ -1,14 +1,15 @@
 """Which memories a prompt carries, in few queries."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum
+from functools import cache
 from typing import NamedTuple
 
 from django.db.models import CharField, Q, Value
 
-from learning_app.preferences.limits import load_limits
+from learning_app.preferences.limits import LimitRow, limits_of, load_limit_rows, load_limits
 from memory_app.memories.core import HARD_CONSTRAINT, MEMORY_KIND, FactState
 from memory_app.memories.core.prompt import (
     MAX_OBSERVATIONS,
@@ -18,7 +19,7 @@ from memory_app.memories.core.prompt import (
     prefer,
 )
 from memory_app.memories.hidden import hides_memories
-from memory_app.memories.models import Memory, MemoryQuerySet, limit_rows
+from memory_app.memories.models import Memory, MemoryQuerySet
 from memory_app.memories.selectors import find_refused, newest_accepted
 from minara_site.access.models import User
 from minara_site.kernel.core.vocabulary import IMPORT_ACTOR, USER_WRITTEN, Category, Source
@@ -62,19 +63,21 @@ class PromptRows:
     observations: tuple[MemoryRow, ...]
 
 
-def load_prompt_rows(*, owner: User, is_hidden: bool) -> PromptRows:
+def load_prompt_rows(*, owner: User, is_hidden: bool, limits: Sequence[LimitRow] | None = None) -> PromptRows:
     """Return at most 20 personalization memories and settled facts, and at most 50 others, both newest first.
 
-    What the owner wrote comes before what agents did (decisions: sources and categories). One query.
+    What the owner wrote comes before what agents did (decisions: sources and categories). One query, one more where the
+    limits, which stand before both, are not read yet.
     """
-    return choose_rows(*load_ranks(owner, is_hidden=is_hidden))
+    return choose_rows(*load_ranks(owner, is_hidden=is_hidden, limits=limits))
 
 
 def load_prompt_ids(*, owner: User, is_hidden: bool | None = None) -> frozenset[int]:
     """Return the ids of the memories that a session beginning now would carry; None asks whether some are hidden."""
     is_hidden = hides_memories(owner) if is_hidden is None else is_hidden
-    rows = prompt_rows_by_id(load_prompt_rows(owner=owner, is_hidden=is_hidden), is_hidden=is_hidden)
-    return frozenset([*rows, *(pk for limit in load_limits(owner.pk) for pk in limit.memory_ids)])
+    limits = load_limit_rows(owner.pk)
+    rows = prompt_rows_by_id(load_prompt_rows(owner=owner, is_hidden=is_hidden, limits=limits), is_hidden=is_hidden)
+    return frozenset([*rows, *(pk for limit in limits_of(limits, owner.pk) for pk in limit.memory_ids)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,22 +123,30 @@ def leave_out(ranks: Ranks, ids: Collection[int]) -> Ranks:
     return [[row for row in rank if row.id not in ids] for rank in ranks]
 
 
-def load_ranks(owner: User, *, is_hidden: bool) -> tuple[Ranks, Ranks]:
+def load_ranks(
+    owner: User,
+    *,
+    is_hidden: bool,
+    limits: Sequence[LimitRow] | None = None,
+) -> tuple[Ranks, Ranks]:
     """Return the newest rows of the personalization block and of the memory block, one more than they carry.
 
     One query, unless one of the rows is refused by today's rules. Each part of it walks an index from its newest row
-    and stops, however many rows agents wrote.
+    and stops, however many rows agents wrote. Limits are read along and left out: to ask each part for others alone
+    takes half as long again.
     """
-    actor = f"user:{owner.pk}"
-    found = NEWEST[is_hidden].ask(owner_id=owner.pk, actor=actor)
+    actor, limits = f"user:{owner.pk}", load_limit_rows(owner.pk) if limits is None else limits
+    ids = {row.pk for row in limits if row.kind == MEMORY_KIND}
+    beside = 1 << len(ids).bit_length() if ids else 0  # few sizes of the query, which is composed once a size
+    found = prepare_newest(is_hidden=is_hidden, beside=beside).ask(owner_id=owner.pk, actor=actor)
     if find_refused(found):
         found = [
             RankedRow(row.pk, row.category, row.content, row.updated_at, row.rules_version, part.block, part.rank)
-            for part in ranked_parts(owner.pk, actor, is_hidden=is_hidden)
+            for part in ranked_parts(owner.pk, actor, is_hidden=is_hidden, beside=beside)
             for row in newest_accepted(part.rows, part.most)
         ]
     blocks: tuple[Ranks, Ranks] = [[] for _rank in Rank], [[] for _rank in Rank]
-    for row in found:
+    for row in (row for row in found if row.pk not in ids):
         blocks[row.block][row.rank].append(MemoryRow(row.pk, row.category, row.content, row.updated_at))
     return blocks
 
@@ -154,19 +165,20 @@ def ranked_parts(
     actor: str | Parameter,
     *,
     is_hidden: bool,
+    beside: int,
 ) -> list[RankedPart]:
     """Return what both blocks are chosen from: personalization memories and settled facts; all that may be read.
 
-    Limits stand before the blocks, and nowhere in them.
+    Of each part so many rows more are read `beside`, which may be limits.
     """
-    readable: MemoryQuerySet = Memory.objects.filter(owner_id=owner_id).live().exclude(limit_rows(actor))
+    readable: MemoryQuerySet = Memory.objects.filter(owner_id=owner_id).live()
     hideable = [
         readable.filter(category=Category.PERSONALIZATION),
         readable.filter(fact_state=FactState.SETTLED),
     ]
     shown = readable.exclude(HIDEABLE) if is_hidden else readable
     return [
-        RankedPart(block, rank, chosen, most + 1)
+        RankedPart(block, rank, chosen, most + 1 + beside)
         for block, kinds, most in ((0, hideable, MAX_PERSONALIZATION), (1, [shown], MAX_CARRIED))
         for rows in kinds
         for rank, chosen in ranks_of(rows, actor)
@@ -184,7 +196,8 @@ def ranks_of(rows: MemoryQuerySet, actor: str | Parameter) -> list[tuple[Rank, M
     ]
 
 
-def prepare_newest(*, is_hidden: bool) -> Prepared[RankedRow]:
+@cache
+def prepare_newest(*, is_hidden: bool, beside: int) -> Prepared[RankedRow]:
     """Return the query of the newest rows of every rank."""
     actor = Parameter("actor", CharField())
     return Prepared(
@@ -193,9 +206,6 @@ def prepare_newest(*, is_hidden: bool) -> Prepared[RankedRow]:
             part.rows.order_by("-updated_at", "-id")
             .annotate(block=Value(part.block), rank=Value(int(part.rank)))
             .values_list(*RankedRow._fields)[: part.most]
-            for part in ranked_parts(OWNER_ID, actor, is_hidden=is_hidden)
+            for part in ranked_parts(OWNER_ID, actor, is_hidden=is_hidden, beside=beside)
         ],
     )
-
-
-NEWEST = {is_hidden: prepare_newest(is_hidden=is_hidden) for is_hidden in (False, True)}

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db.models import F, QuerySet
 from django.utils.translation import gettext as _
 
-from learning_app.preferences.limits import Limit, load_limits
+from learning_app.preferences.limits import Limit, limits_of, load_limit_rows
 from learning_app.preferences.selectors import list_active
 from memory_app.memories.core.prompt import MemoryRow
 from memory_app.memories.prompt_rows import load_prompt_rows
@@ -100,7 +100,8 @@ def load_texts(
     is_gated = settings.MINARA.chat_intent_gating_enabled
     files = load_prompt_files(owner=owner, today=today_of(owner, now))
     texts = load_profile_texts(owner.pk)
-    memories = load_prompt_rows(owner=owner, is_hidden=not switches[INCLUDE_MEMORIES])
+    limits, is_hidden = load_limit_rows(owner.pk), not switches[INCLUDE_MEMORIES]
+    memories = load_prompt_rows(owner=owner, is_hidden=is_hidden, limits=limits)
     portrait = Portrait(
         summaries=texts,
         tags=stable_tags(owner.pk),
@@ -109,7 +110,7 @@ def load_texts(
         custom_prompt=texts.get(CUSTOM_PROMPT, ""),
         user_file=files.user,
     )
-    return PromptTexts(owner, files, portrait, load_limits(owner.pk), memories.observations)
+    return PromptTexts(owner, files, portrait, limits_of(limits, owner.pk), memories.observations)
 
 
 def load_preferences(owner_id: int) -> list[PreferenceRow]:

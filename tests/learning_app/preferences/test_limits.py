@@ -9,7 +9,9 @@ from django.urls import reverse
 from learning_app.preferences.limits import MAX_LIMITS, LimitsFull, count_limits, load_limits
 from learning_app.preferences.models import Preference
 from learning_app.preferences.services.decide import activate_constraint
+from memory_app.memories.core.prompt import MAX_PERSONALIZATION
 from memory_app.memories.models import Memory
+from memory_app.memories.prompt_rows import load_prompt_rows
 from memory_app.memories.services import Changes, edit_memory, write_memory
 from memory_app.memories.services.write import Draft
 from memory_app.memories.tasks import bridge_preferences
@@ -78,6 +80,16 @@ def test_only_the_owners_word_is_a_limit(ana: Any, ben: Any) -> None:
         typed(ana, text, **fields)
     typed(ben, "of another")
     assert said(ana) == ["typed", "approved at a terminal"]
+
+
+def test_they_take_no_place_of_what_else_is_remembered(ana: Any) -> None:
+    for number in range(MAX_PERSONALIZATION + 1):
+        make_memory(ana, f"memory {number}", at=NOON - timedelta(days=1))
+    for number in range(MAX_LIMITS):
+        typed(ana, f"limit {number}", at=NOON)
+    rows = load_prompt_rows(owner=ana, is_hidden=False)
+    assert [row.content.split()[0] for row in rows.personalization] == ["memory"] * MAX_PERSONALIZATION
+    assert [row.content.split()[0] for row in rows.observations] == ["memory"], "the one that had no place there"
 
 
 def test_what_was_typed_and_then_activated_is_one(ana: Any, page: Any) -> None:
