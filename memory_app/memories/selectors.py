@@ -293,7 +293,7 @@ def find_unrestorable(memories: Iterable[Memory]) -> set[int]:
 def find_not_of_keys(memories: Iterable[Memory]) -> set[int]:
     """Return the ids of rows that a key may not change: a person typed, confirmed, corrected or released them.
 
-    Or no key wrote them. Who took a key's change back by hand decided too. Four queries at most.
+    Or no key wrote them. Who took a key's change back by hand decided too. Five queries at most.
     """
     memories = list(memories)
     by_keys = [row.pk for row in memories if row.writer_kind is WriterKind.AGENT and row.preference_id is None]

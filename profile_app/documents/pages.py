@@ -23,7 +23,7 @@ from profile_app.documents.selectors import find_hold, list_revisions
 ORIGINS: dict[Origin, str | Promise] = {
     Origin.PAGE: _("written on its page"),
     Origin.KEY: _("written with a key"),
-    Origin.FOLDER: _("changed in the folder"),
+    Origin.FOLDER: _("from the folder"),
     Origin.SETUP: _("made by the set-up"),
     Origin.COMMAND: _("written at the command line"),
     Origin.REVERT: _("an earlier version restored"),

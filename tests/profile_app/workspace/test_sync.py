@@ -22,7 +22,9 @@ from profile_app.workspace.services import claim_bootstrap, remove_copy_later, s
 from profile_app.workspace.services.files import draft_file
 from profile_app.workspace.services.setup import set_up
 from tests.kit.clock import NOON
+from tests.kit.page import words_of
 from tests.kit.tables import table
+from tests.kit.visitor import visitor
 from tests.profile_app.workspace.folders import (
     OPENCLAW,
     OTHERS,
@@ -73,6 +75,9 @@ def test_an_edit_here_and_one_by_an_editor_meet_and_the_rest_stays_to_the_byte(f
     assert bytes_in(folder) == {**left, **OTHERS}
     newest = DocumentRevision.objects.get(document=document(ana, "SOUL.md"), number=2)
     assert (newest.origin, newest.actor) == (Origin.FOLDER, "folder:workspace")
+    assert words_of(visitor(ana).get("/workspace/SOUL.md/")).count("from the folder") == 3, (
+        "below its name, in both versions"
+    )
     count = DocumentRevision.objects.count()
     assert sync(ana) == []
     assert DocumentRevision.objects.count() == count
