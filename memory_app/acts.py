@@ -85,8 +85,15 @@ ACTS = (
     AuditAct("memory_corrected", _("Memory corrected"), undone_by="memory_remove"),
     AuditAct("memory_retired", _("Fact retired"), changes_prompt=True),
     AuditAct("memory_unretired", _("Fact in use again"), changes_prompt=True),
-    AuditAct("fact_conflict_kept_both", _("Contradicting facts both kept")),
-    AuditAct("fact_conflict_reopened", _("Contradiction opened again")),
+    AuditAct(
+        "fact_conflict_kept_both",
+        _("Both memories of a conflict kept"),
+        changes_prompt=True,
+        undone_by="facts_change",
+        undone_as="fact_conflict_reopened",
+    ),
+    AuditAct("fact_conflict_reopened", _("Contradiction opened again"), changes_prompt=True),
+    AuditAct("memory_repeated", _("Memory written again by its writer")),
     AuditAct("fact_decision_refused", _("Decision on facts refused")),
     AuditAct("memory_purged", _("Memories removed for good"), feed=FeedLine(PURGED, "t-bad")),
     AuditAct(

@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from memory_app.facts.changes import MemoryChanges
-from memory_app.facts.services import replace_corrected, restore_corrected
+from memory_app.facts.changes import ConflictChanges, MemoryChanges
+from memory_app.facts.services import compare_written, replace_corrected, restore_corrected
 from memory_app.memories.kinds import MemoryKind
 from memory_app.memories.proposals import MemoryProposed
 from memory_app.roles.kinds import DecisionKind, LessonKind
@@ -20,12 +20,14 @@ KINDS = (
             MemoryKind(
                 on_accepted=[replace_corrected],
                 on_held_again=[restore_corrected],
+                on_stated=[compare_written],
                 on_deleted=[delete_hits, delete_carried, partial(delete_proposals, MemoryKind.name)],
             ),
             MemoryChanges(),
             MemoryProposed(),
         ),
     ),
+    Kind(ConflictChanges.name, (ConflictChanges(),)),
     ProfileKind(),
     DecisionKind(),
     LessonKind(),

@@ -3,9 +3,9 @@
 from memory_app.bundle.models import BundleTransfer
 from memory_app.edges.models import MemoryEdge
 from memory_app.embeddings.models import MemoryVector
-from memory_app.facts.models import ConsolidationEvent, FactConflict, FactVerdict
+from memory_app.facts.models import ConsolidationEvent, FactVerdict
 from memory_app.index.models import SearchDocument
-from memory_app.memories.models import Memory, MemoryDeletion, MemoryRevision
+from memory_app.memories.models import FactConflict, Memory, MemoryDeletion, MemoryRevision, MemoryStatement
 from memory_app.pages.models import CompiledPageVersion
 from memory_app.roles.models import RoleMemory, RoleState
 from memory_app.search.models import SearchLogEntry, SearchLogHit
@@ -24,6 +24,7 @@ __all__ = [
     "MemoryDeletion",
     "MemoryEdge",
     "MemoryRevision",
+    "MemoryStatement",
     "MemoryVector",
     "RoleMemory",
     "RoleState",

@@ -1,20 +1,22 @@
-"""States of memories as acts change them: in the trash or not, retired or not. Texts stay versions of their own."""
+"""States of memories and of conflict pairs as acts change them. Texts stay versions of their own."""
 
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from django.utils.translation import ngettext_lazy
+from django.urls import reverse
+from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from learning_app.preferences.models import Preference
 from memory_app.facts.core import Decider, EventKind
 from memory_app.facts.core.decision import CORRECTED
 from memory_app.facts.core.sweep import Step as FactStep
 from memory_app.facts.models import ConsolidationEvent
+from memory_app.facts.services.decide import CONFLICT_KIND
 from memory_app.facts.services.rows import note, publish_changes, retire, use_again
-from memory_app.facts.services.undo import take_back
-from memory_app.memories.core import MEMORY_KIND, SET
-from memory_app.memories.models import Memory
+from memory_app.facts.services.undo import take_back, taken_back
+from memory_app.memories.core import MEMORY_KIND, SET, ConflictBasis, ConflictState
+from memory_app.memories.models import FactConflict, Memory
 from memory_app.memories.selectors import find_unrestorable, retention_cutoff
 from memory_app.memories.services import hashes, move_rows
 from minara_site.kernel.changes.core import State, Step
@@ -75,6 +77,40 @@ class MemoryChanges(Changes):
             take_back(event, actor=made.actor, now=made.at)
         for owner_id in {step.row.owner_id for step in steps}:
             publish_changes(owner_id, [step.row.pk for step in steps if step.row.owner_id == owner_id])
+
+
+class ConflictChanges(Changes):
+    """That a person kept both memories of a pair."""
+
+    name, model = CONFLICT_KIND, FactConflict
+    label = gettext_lazy("Conflict pair")
+    columns, beside = ("state", "decided_at"), ("decided_at",)
+    undone = ngettext_lazy("Undone for %(number)s pair.", "Undone for %(number)s pairs.", "count")
+
+    def gone(self, state: State, *, actor: str, now: datetime) -> State:
+        return state
+
+    def url_of(self, row: FactConflict) -> str:
+        return reverse("memories:one", args=[row.leaves_id])
+
+    def may_restore(self, steps: Sequence[Step], *, actor: str, now: datetime) -> dict[str, UnchangedReason]:
+        """Return of which pairs with a limit only their owner decides."""
+        limited = [step for step in steps if step.row.basis == ConflictBasis.LIMIT]
+        return {step.key: UnchangedReason.TYPED for step in limited if actor != f"user:{step.owner_id}"}
+
+    def restore(self, steps: Sequence[Step], *, made: ChangeSet) -> None:
+        """Store the states, which the trail of facts tells and every page of an asset hears of."""
+        super().restore(steps, made=made)
+        for step in steps:
+            owner_id, ids = step.row.owner_id, (step.row.newer_id, step.row.older_id)
+            kept = ConsolidationEvent.objects.filter(kind=EventKind.KEPT_BOTH, fact_id__in=ids, other_id__in=ids)
+            if step.after["state"] == ConflictState.OPEN:
+                for event in kept.filter(undone_by=None):
+                    taken_back(event, actor=made.actor, now=made.at).save(force_insert=True)
+            else:
+                again = FactStep(EventKind.KEPT_BOTH, *ids)
+                note(owner_id, [again], decider=Decider.PERSON, actor=made.actor, now=made.at)
+            publish_changes(owner_id, ids)
 
 
 def is_back(step: Step) -> bool:

@@ -12,10 +12,10 @@ from django.db.models import Q
 from memory_app.facts.core import RETIRING, Decider, EventKind
 from memory_app.facts.core.sweep import Step
 from memory_app.facts.models import ConsolidationEvent
-from memory_app.facts.services.compare import store_conflicts
+from memory_app.facts.services.compare import store_pairs
 from memory_app.facts.services.consolidate import ACTOR
 from memory_app.facts.services.rows import note, retire, settle
-from memory_app.memories.core import FactState
+from memory_app.memories.core import ConflictBasis, FactState
 from memory_app.memories.demo import DemoMemory, demo_memories, edited_since, write_demo_memory
 from memory_app.memories.models import Memory
 from minara_site.access.models import User
@@ -84,9 +84,5 @@ def sweep(owner: User, fact: DemoFact, *, now: datetime) -> None:
         step = Step(EventKind.SETTLED, row.pk)
     note(owner.pk, [step], decider=Decider.RULE, actor=ACTOR, now=now)
     if fact.contradicts:
-        store_conflicts(
-            row,
-            [rows.get(content=fact.contradicts)],
-            now=now + COMPARED_AFTER,
-            run_id=None,
-        )
+        other = rows.get(content=fact.contradicts)
+        store_pairs([(row, other)], ConflictBasis.STATEMENT, now=now + COMPARED_AFTER)

@@ -17,7 +17,7 @@ from django.db.models import F, Q
 from django.utils.translation import gettext as _
 
 from memory_app.capabilities import CONTRADICTION_JUDGE
-from memory_app.facts.core import ConflictState, Decider, EventKind
+from memory_app.facts.core import Decider, EventKind
 from memory_app.facts.core.decision import UNSURE, Decision, Pair
 from memory_app.facts.core.judging import (
     HELD_BY_GUARD,
@@ -28,10 +28,12 @@ from memory_app.facts.core.judging import (
     JudgeAnswer,
     render_pair,
 )
-from memory_app.facts.models import ConsolidationEvent, FactConflict, FactVerdict
-from memory_app.facts.selectors import list_conflicts
+from memory_app.facts.models import ConsolidationEvent, FactVerdict
+from memory_app.facts.selectors import SETTLED, list_conflicts
 from memory_app.facts.services.decide import apply_decision, side_of
 from memory_app.facts.services.rows import is_settled, lock_facts_of, lock_rows
+from memory_app.memories.core import ConflictState
+from memory_app.memories.models import FactConflict
 from memory_app.memories.selectors import find_refused
 from minara_site.kernel.core.vocabulary import Source
 from minara_site.kernel.errors import Refused, Throttled, Unavailable
@@ -93,7 +95,7 @@ def why_not() -> str:
 
 
 def list_unjudged(mode: Mode) -> "Iterator[FactConflict]":
-    """Yield the pairs that a model may judge, owner by owner, the oldest first; what guards refuse now is left out.
+    """Yield the pairs of facts that a model may judge, owner by owner, the oldest first; not what the guard refuses.
 
     A verdict in shadow does not count once the capability is on. Of two that their owner typed, a model can retire
     neither: they wait for the owner.
@@ -101,7 +103,7 @@ def list_unjudged(mode: Mode) -> "Iterator[FactConflict]":
     asked = Q(verdict__isnull=True)
     if mode is Mode.ON:
         asked |= Q(verdict__is_shadow=True)
-    pairs = list_conflicts(owner=EVERYONE).filter(asked, invalid_answers__lt=MAX_INVALID)
+    pairs = list_conflicts(owner=EVERYONE).filter(asked, invalid_answers__lt=MAX_INVALID, **SETTLED)
     pairs = pairs.exclude(older__source=Source.USER_MANUAL, newer__source=Source.USER_MANUAL)
     ordered = pairs.select_related("older", "newer").order_by("owner_id", "found_at", "pk")
     for pair in ordered.iterator(chunk_size=MAX_JUDGED):
@@ -144,7 +146,8 @@ class FactConsolidator:
 
     def judge(self, conflict_id: int) -> Outcome:
         """Ask about one pair and keep what comes of it. Raises what `ask` raises when nobody answers."""
-        conflict = list_conflicts(owner=EVERYONE).select_related("older", "newer").filter(pk=conflict_id).first()
+        pairs = list_conflicts(owner=EVERYONE).filter(pk=conflict_id, **SETTLED)
+        conflict = pairs.select_related("older", "newer").first()
         if conflict is None:
             return Outcome.CHANGED
         pair = Pair(side_of(conflict.older), side_of(conflict.newer))

@@ -27,8 +27,9 @@ PROBLEMS: dict[Problem, Text] = {
     Problem.UNKNOWN_KIND: _("No such decision is known."),
     Problem.OUTSIDE_THE_PAIR: _("The decision names a fact outside this pair."),
     Problem.PROTECTED: _("What a user typed is never retired."),
-    Problem.NOT_SETTLED: _("One of the two is not a settled fact any more."),
+    Problem.NOT_SETTLED: _("One of the two is not a settled fact, or is not read any more."),
     Problem.DECIDED: _("This pair was decided meanwhile."),
+    Problem.LIMIT: _("Only its owner allows what a limit forbids."),
 }
 REASONS: dict[str, Text] = {
     CORRECTED: _("Corrected by the owner"),
@@ -46,7 +47,7 @@ VERDICTS: dict[str, Text] = {
 DONE: dict[DecisionKind, Text] = {
     DecisionKind.SUPERSEDE: _("The newer fact replaces the older one."),
     DecisionKind.KEEP_OLDER: _("The older fact stays, the newer one is retired."),
-    DecisionKind.KEEP_BOTH: _("Both facts stay."),
+    DecisionKind.KEEP_BOTH: _("Both stay."),
 }
 
 

@@ -1,12 +1,13 @@
-"""Events of consolidation and conflict pairs; facts themselves are memories. Source: S1 (general fact layer)."""
+"""Events of consolidation and verdicts of a model; conflict pairs stand with the memories. Source: S1 (fact layer)."""
 
 from typing import Any, ClassVar
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Q
 
-from memory_app.facts.core import ConflictState, Decider, EventKind
+from memory_app.facts.core import Decider, EventKind
 from memory_app.facts.core.decision import VERDICTS
+from memory_app.memories.models import FactConflict
 from minara_site.kernel.fields import one_of, usd_field
 from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
@@ -53,48 +54,6 @@ class ConsolidationEvent(models.Model):
     def mask(self) -> None:
         """Mask the secrets of this copy, which is for a reader who is not the owner."""
         self.reason = mask(self.reason)
-
-
-class FactConflict(models.Model):
-    """Two settled facts of an owner that may contradict each other, waiting for a decision. `similarity` is 0 to 1.
-
-    `invalid_answers` counts the answers of a model about it that could not be read.
-    """
-
-    owner = owner_key()
-    older = models.ForeignKey(
-        "memory_app.Memory",
-        on_delete=models.CASCADE,
-        related_name="+",
-    )
-    newer = models.ForeignKey(
-        "memory_app.Memory",
-        on_delete=models.CASCADE,
-        related_name="+",
-    )
-    similarity = models.FloatField()
-    state = models.CharField(max_length=9, default=ConflictState.OPEN)
-    found_at = models.DateTimeField()
-    decided_at = models.DateTimeField(null=True)
-    invalid_answers = models.PositiveSmallIntegerField(default=0)
-
-    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
-
-    class Meta:
-        db_table = "fact_conflicts"
-        constraints: ClassVar = [
-            models.UniqueConstraint(fields=["older", "newer"], name="one_fact_conflict"),
-            models.CheckConstraint(condition=~Q(older=F("newer")), name="fact_conflict_of_two"),
-            one_of("state", ConflictState, "fact_conflict_state_known"),
-            models.CheckConstraint(condition=Q(similarity__gte=0, similarity__lte=1), name="fact_conflict_similarity"),
-        ]
-        indexes: ClassVar = [
-            models.Index(
-                fields=["owner", "-found_at", "-id"],
-                condition=Q(state=ConflictState.OPEN),
-                name="fact_conflicts_open",
-            )
-        ]
 
 
 class FactVerdict(models.Model):

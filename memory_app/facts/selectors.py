@@ -1,29 +1,21 @@
 """Reads of facts: what waits, what says the same, what is alike, and what stands in lists."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from typing import Any
 
-from django.db import DEFAULT_DB_ALIAS
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from memory_app.facts.core import RETIRING, ConflictState, EventKind
-from memory_app.facts.core.contradiction import MAX_WORDS
-from memory_app.facts.models import ConsolidationEvent, FactConflict
-from memory_app.index.adapters import backend, time_limit
-from memory_app.index.core.query import AnyOf, Filters, Term
-from memory_app.index.core.request import SearchRequest, Sort
-from memory_app.index.core.terms import distinct, is_common, word_terms
-from memory_app.memories.core import FactState
+from memory_app.facts.core import RETIRING, EventKind
+from memory_app.facts.models import ConsolidationEvent
+from memory_app.memories.core import COMPARED, FactState
 from memory_app.memories.core.fact_key import fact_key
-from memory_app.memories.models import Memory, MemoryQuerySet
+from memory_app.memories.models import FactConflict, Memory, MemoryQuerySet
 from memory_app.memories.selectors import find_refused, memory_records
 from minara_site.access.models import User
 from minara_site.kernel.core.vocabulary import Category, Source
 from minara_site.kernel.ownership import Owner
 
-MAX_ALIKE = 30
-ONLY_FACTS = Filters(categories=frozenset({Category.FACT.value}))
 SAME_KEY = """
     WITH wanted (fact_key) AS (VALUES {places})
     SELECT m.id, m.fact_key FROM wanted CROSS JOIN memories m
@@ -31,7 +23,6 @@ SAME_KEY = """
     AND m.deleted_at IS NULL AND m.held_at IS NULL AND m.retired_at IS NULL
 """
 """One look at the index for each key: given as a list, SQLite without statistics reads all facts of the owner."""
-READ = {f"{side}__{column}__isnull": True for side in ("older", "newer") for column in ("deleted_at", "held_at")}
 SETTLED = {f"{side}__fact_state": FactState.SETTLED for side in ("older", "newer")}
 
 
@@ -63,35 +54,12 @@ def find_settled(owner_id: int, keys: Collection[str]) -> dict[int, str]:
 
 
 def list_uncompared() -> MemoryQuerySet:
-    """Return the settled facts of everybody that are read and were not compared with the others, unordered."""
-    facts: MemoryQuerySet = Memory.objects.filter(fact_state=FactState.SETTLED, compared_at__isnull=True).live()
-    return facts
+    """Return the memories of everybody that are read and were not compared with the others, unordered.
 
-
-def find_similar(fact: Memory) -> list[Memory]:
-    """Return the settled facts of its owner that share most words with this one, by the rank of the search index.
-
-    Raises SearchTooSlow.
+    Facts are compared once they are settled.
     """
-    words = [word for word in fact.content.split() if not is_common(word)]
-    terms = distinct(term for word in words for term in word_terms(word))[:MAX_WORDS]
-    ids = look_up(fact.owner_id, terms) if terms else ()
-    alike = Memory.objects.filter(
-        pk__in=ids,
-        owner=fact.owner_id,
-        fact_state=FactState.SETTLED,
-    ).exclude(pk=fact.pk)
-    rows = list(alike.live())
-    refused = find_refused(rows)
-    return [row for row in rows if row.pk not in refused]
-
-
-def look_up(owner_id: int, terms: Sequence[Term]) -> Sequence[int]:
-    """Return the facts that rank best by these words. Raises SearchTooSlow."""
-    node = AnyOf(tuple(terms))
-    request = SearchRequest(owner_id, node, "", ONLY_FACTS, Sort.RELEVANCE)
-    with time_limit(DEFAULT_DB_ALIAS):
-        return backend(DEFAULT_DB_ALIAS).best(request, node, most=MAX_ALIKE).ids
+    rows: MemoryQuerySet = Memory.objects.filter(category__in=COMPARED, compared_at__isnull=True).live()
+    return rows.filter(Q(fact_state__isnull=True) | Q(fact_state=FactState.SETTLED))
 
 
 def list_facts(*, owner: Owner, state: FactState | None = None) -> MemoryQuerySet:
@@ -111,12 +79,8 @@ def list_events(*, owner: Owner) -> "QuerySet[ConsolidationEvent]":
 
 
 def list_conflicts(*, owner: Owner) -> "QuerySet[FactConflict]":
-    """Return the pairs that wait for a decision: both facts stand and are read. Unordered."""
-    pairs: QuerySet[FactConflict] = FactConflict.objects.for_owner(owner).filter(
-        state=ConflictState.OPEN,
-        **SETTLED,
-        **READ,
-    )
+    """Return the pairs that wait for a decision, unordered."""
+    pairs: QuerySet[FactConflict] = FactConflict.objects.for_owner(owner).open()
     return pairs
 
 

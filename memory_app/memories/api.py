@@ -8,13 +8,21 @@ from django.http import HttpResponse
 from django.utils import timezone
 from ninja import Query, Schema, Status
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from memory_app.index.core.parser import MAX_QUERY_CHARS
 from memory_app.index.selectors import limited, narrow
 from memory_app.memories.core import MEMORY_KIND, State
 from memory_app.memories.models import Memory
-from memory_app.memories.proposals import propose_delete, propose_edit
-from memory_app.memories.selectors import find_refused, get_history, get_memory, list_memories, memory_records
+from memory_app.memories.proposals import propose_again, propose_delete, propose_edit, propose_restore
+from memory_app.memories.selectors import (
+    find_refused,
+    get_history,
+    get_memory,
+    list_memories,
+    memory_answer,
+    memory_records,
+)
 from memory_app.memories.services import Changes, Draft, delete_memories, edit_memory, restore_memories, write_memory
 from minara_site.access.access_log import log_opened
 from minara_site.access.api_auth import ApiRouter
@@ -54,8 +62,12 @@ class WriterOut(Record):
     name: str
 
 
+ConflictOut = TypedDict("ConflictOut", {"with": list[int], "newer": int, "since": datetime})
+"""Memories beside which one cannot be true, the newest of them all, and since when that is known."""
+
+
 class MemoryOut(Record):
-    """A memory as every call answers it."""
+    """A memory as every call answers it. `seen` is how often its writer wrote it."""
 
     id: int
     category: Category
@@ -66,6 +78,8 @@ class MemoryOut(Record):
     tickers: list[str]
     state: State
     version: int
+    seen: int
+    conflict: ConflictOut | None = None
     created_at: datetime
     updated_at: datetime
 
@@ -87,6 +101,12 @@ class VersionOut(Schema):
     written_at: datetime
     reason: str
     is_current: bool
+
+
+class Repeated(Written):
+    """Its writer said so before: `id` is what stands, `seen` how often it was said by now."""
+
+    seen: int
 
 
 class NewMemory(Strict):
@@ -163,10 +183,14 @@ class BulkDone(Schema):
     "/memory",
     "Store a memory that the user states",
     Act.MEMORY_WRITE,
-    {201: Written, 202: WrittenHeld},
+    {200: Repeated, 201: Written, 202: WrittenHeld | WasProposed},
 )
 def create(request: PageRequest, payload: NewMemory) -> Status[dict[str, Any]]:
-    """Store what the user stated, as `personalization` / `user_manual`; 202 says that the guard holds it."""
+    """Store what the user stated, as `personalization` / `user_manual`; the same again by one writer is 200.
+
+    202: the guard holds it, or its user deleted these words, and it is proposed to them that it is restored.
+    """
+    now = timezone.now()
     draft = Draft(
         category=Category.PERSONALIZATION,
         content=payload.statement,
@@ -174,13 +198,11 @@ def create(request: PageRequest, payload: NewMemory) -> Status[dict[str, Any]]:
         fact_type=payload.fact_type,
         tickers=tuple(payload.tickers),
     )
-    memory = write_memory(
-        owner_id=request.principal.owner.pk,
-        draft=draft,
-        now=timezone.now(),
-    )
-    answer = written_record(MEMORY_KIND, memory)
-    return Status(202 if "held" in answer else 201, answer)
+    if proposal := propose_again(principal=request.principal, draft=draft, now=now):
+        return was_proposed(proposal)
+    memory = write_memory(owner_id=request.principal.owner.pk, draft=draft, now=now)
+    answer = memory_answer(memory)
+    return Status(202 if "held" in answer else 200 if memory.is_repeated else 201, answer)
 
 
 @router.get("/memory", "List memories", Act.MEMORY_READ, Data[Items[MemoryOut]])
@@ -333,22 +355,20 @@ def delete(
     "/memory/{int:memory_id}/restore",
     "Restore a deleted memory",
     Act.MEMORY_REMOVE,
-    Restored,
+    {200: Restored, 202: WasProposed},
 )
 def restore(
     request: PageRequest,
     memory_id: int,
     query: Query[OwnerQuery],
-) -> dict[str, Any]:
-    """Bring a deleted memory back while its retention lasts."""
+) -> Status[dict[str, Any]]:
+    """Bring a deleted memory back while its retention lasts; what its user deleted a key only proposes to them."""
+    now = timezone.now()
+    if proposal := propose_restore(principal=request.principal, memory_id=memory_id, now=now):
+        return was_proposed(proposal)
     owner = request.principal.reads(Act.MEMORY_REMOVE, query.owner)
-    restore_memories(
-        principal=request.principal,
-        owner=owner,
-        ids=[memory_id],
-        now=timezone.now(),
-    )
-    return {}
+    restore_memories(principal=request.principal, owner=owner, ids=[memory_id], now=now)
+    return Status(200, {})
 
 
 @router.get(

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, ClassVar, Self
 
 from django.db import models, router, transaction
-from django.db.models import Q
+from django.db.models import F, Q
 
 from learning_app.preferences.core import PREFERENCE_ORIGIN
 from memory_app.edges.core import Edge, SourceTable, extract_edges
@@ -14,7 +14,10 @@ from memory_app.index.core.document import Document, Kind, memory_document
 from memory_app.index.documents import INDEXED_FIELDS, index_rows, reindex_rows
 from memory_app.memories.core import (
     BRIDGE_ACTOR,
+    COMPARED,
     HARD_CONSTRAINT,
+    ConflictBasis,
+    ConflictState,
     EmbeddingState,
     FactState,
     State,
@@ -33,6 +36,7 @@ from minara_site.kernel.core.vocabulary import (
     writer_kind,
 )
 from minara_site.kernel.db import slices
+from minara_site.kernel.fields import one_of
 from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 from minara_site.kernel.plain_text import parse_number
@@ -42,6 +46,14 @@ IS_BRIDGED = Q(origin__startswith=PREFERENCE_ORIGIN)
 """The memories that stand for a preference: no caller names this origin."""
 
 LIVE = Q(deleted_at__isnull=True, held_at__isnull=True, retired_at__isnull=True)
+
+
+READ = {
+    f"{side}__{column}__isnull": True
+    for side in ("older", "newer")
+    for column in ("deleted_at", "held_at", "retired_at")
+}
+"""That both sides of a pair are read."""
 
 
 def limit_rows(actor: Any) -> Q:
@@ -123,7 +135,7 @@ class MemoryQuerySet(OwnedQuerySet):
         """Change many rows, and where that touches what it was derived from, what is derived from them."""
         if not {"content", "held_at"}.isdisjoint(fields):  # another text, or one that is held or read again
             fields.setdefault("embedding_state", EmbeddingState.PENDING)
-        if None in (fields.get("deleted_at", ...), fields.get("held_at", ...)):  # a fact that comes back
+        if "content" in fields or None in (fields.get("deleted_at", ...), fields.get("held_at", ...)):
             fields.setdefault("compared_at", None)
         if DERIVED_FROM.isdisjoint(fields):
             return super().update(**fields)
@@ -149,7 +161,7 @@ class Memory(models.Model):
     edits. `batch` names the last delete or restore that touched the row, so that one undo takes it all back.
     `held_at` is set while the guard holds the text; why stands in `holds`. `rules_version` is the rule set that
     judged it. `retired_at` is set while a fact is retired; `fact_key` is what makes two settled facts the same,
-    `compared_at` when a settled one was compared with the others.
+    `compared_at` when a text was compared with the others, `seen` how often its writer wrote it.
     `scenario_id` comes from the system alone, never from a caller (S1, typed memory edges).
     """
 
@@ -175,6 +187,7 @@ class Memory(models.Model):
     retired_at = models.DateTimeField(null=True)
     fact_key = models.CharField(max_length=64, default="", db_default="")
     compared_at = models.DateTimeField(null=True)
+    seen = models.PositiveIntegerField(default=1, db_default=1)
     scenario_id = models.CharField(max_length=64, default="", db_default="")
     embedding_state = models.CharField(
         max_length=8,
@@ -184,6 +197,8 @@ class Memory(models.Model):
 
     objects: ClassVar[Any] = MemoryQuerySet.as_manager()
     src_table: ClassVar = SourceTable.MEMORIES
+    is_repeated = False
+    """Whether this write said again what its writer had said: the row stood already."""
 
     class Meta:
         db_table = "memories"
@@ -262,8 +277,8 @@ class Memory(models.Model):
             ),
             models.Index(
                 fields=["owner", "id"],
-                condition=Q(fact_state=FactState.SETTLED, compared_at__isnull=True),
-                name="memories_to_compare",
+                condition=LIVE & Q(category__in=COMPARED, compared_at__isnull=True),
+                name="memories_uncompared",
             ),
             models.Index(fields=["embedding_state", "id"], name="memories_embedding_state"),
             models.Index(fields=["rules_version", "id"], name="memories_rules_version"),
@@ -278,8 +293,8 @@ class Memory(models.Model):
         fields = kwargs.get("update_fields")
         link = insert_edges if self._state.adding else write_edges
         if fields is None or "content" in fields:
-            self.embedding_state = EmbeddingState.PENDING
-            kwargs["update_fields"] = fields if fields is None else {*fields, "embedding_state"}
+            self.embedding_state, self.compared_at = EmbeddingState.PENDING, None
+            kwargs["update_fields"] = fields if fields is None else {*fields, "embedding_state", "compared_at"}
         with transaction.atomic(using=using, savepoint=False):
             super().save(*args, **kwargs)
             if fields is None or not DERIVED_FROM.isdisjoint(fields):
@@ -410,3 +425,69 @@ class MemoryDeletion(models.Model):
     class Meta:
         db_table = "memory_deletions"
         indexes: ClassVar = [models.Index(fields=["owner", "fact_key"], name="memory_deletions_key")]
+
+
+class MemoryStatement(models.Model):
+    """What a memory makes a statement about: a hash of the attribute with all that must be equal, or of it alone."""
+
+    memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="+")
+    owner = owner_key()
+    key = models.CharField(max_length=16)
+
+    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
+
+    class Meta:
+        db_table = "memory_statements"
+        indexes: ClassVar = [models.Index(fields=["owner", "key", "-memory"], name="memory_statements_key")]
+
+
+class FactConflictQuerySet(OwnedQuerySet):
+    """Conflict pairs."""
+
+    def open(self) -> Self:
+        """Keep the pairs that wait for a decision and whose sides are both read."""
+        return self.filter(state=ConflictState.OPEN, **READ)
+
+
+class FactConflict(models.Model):
+    """Two memories of an owner of which only one can hold, waiting for a decision.
+
+    `leaves` is the one that no prompt carries until then: the older, an agent's beside a person's, what is against a
+    limit. `older` and `newer` go by `updated_at`. `invalid_answers` counts answers of a model that could not be read.
+    """
+
+    owner = owner_key()
+    older = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="+")
+    newer = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="+")
+    leaves = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="+", db_index=False)
+    basis = models.CharField(max_length=10, default=ConflictBasis.STATEMENT, db_default=ConflictBasis.STATEMENT.value)
+    state = models.CharField(max_length=9, default=ConflictState.OPEN)
+    found_at = models.DateTimeField()
+    decided_at = models.DateTimeField(null=True)
+    invalid_answers = models.PositiveSmallIntegerField(default=0)
+
+    objects: ClassVar[Any] = FactConflictQuerySet.as_manager()
+
+    class Meta:
+        db_table = "fact_conflicts"
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["older", "newer"], name="one_fact_conflict"),
+            models.CheckConstraint(condition=~Q(older=F("newer")), name="fact_conflict_of_two"),
+            models.CheckConstraint(
+                condition=Q(leaves=F("older")) | Q(leaves=F("newer")), name="fact_conflict_leaves_one"
+            ),
+            one_of("state", ConflictState, "fact_conflict_state_known"),
+            one_of("basis", ConflictBasis, "fact_conflict_basis_known"),
+        ]
+        indexes: ClassVar = [
+            models.Index(
+                fields=["owner", "-found_at", "-id"],
+                condition=Q(state=ConflictState.OPEN),
+                name="fact_conflicts_open",
+            )
+        ]
+
+    @property
+    def stays_id(self) -> int:
+        """The one that prompts go on carrying."""
+        return self.older_id if self.leaves_id == self.newer_id else self.newer_id

@@ -1,6 +1,7 @@
 """Which memories a prompt carries, in few queries."""
 
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum
@@ -9,8 +10,11 @@ from typing import NamedTuple
 
 from django.db.models import CharField, Q, Value
 
+from learning_app.preferences.core import PREFERENCE_ORIGIN
 from learning_app.preferences.limits import LimitRow, limits_of, load_limit_rows, load_limits
+from memory_app.memories.conflicts import load_left_out
 from memory_app.memories.core import HARD_CONSTRAINT, MEMORY_KIND, FactState
+from memory_app.memories.core.fact_key import same_text
 from memory_app.memories.core.prompt import (
     MAX_OBSERVATIONS,
     MAX_PERSONALIZATION,
@@ -22,12 +26,15 @@ from memory_app.memories.hidden import hides_memories
 from memory_app.memories.models import Memory, MemoryQuerySet
 from memory_app.memories.selectors import find_refused, newest_accepted
 from minara_site.access.models import User
-from minara_site.kernel.core.vocabulary import IMPORT_ACTOR, USER_WRITTEN, Category, Source
+from minara_site.kernel.core.statements import forbids
+from minara_site.kernel.core.vocabulary import IMPORT_ACTOR, USER_WRITTEN, Category, LeftOutReason, Source
 from minara_site.kernel.prepared import OWNER_ID, Parameter, Prepared
 
 HIDEABLE = Q(category=Category.PERSONALIZATION) | Q(fact_state=FactState.SETTLED)
 """What an owner can hide: personalization memories and settled facts (decisions: hidden rows)."""
 MAX_CARRIED = MAX_PERSONALIZATION + MAX_OBSERVATIONS
+USUALLY_BESIDE, MAX_BESIDE = 64, 1_024
+"""How many rows more each part reads that may be left out, at first and at most."""
 
 
 class Rank(IntEnum):
@@ -53,31 +60,37 @@ class RankedRow(NamedTuple):
 
 Ranks = list[list[MemoryRow]]
 """Of each rank the newest rows, of which one may stand in several."""
+LeftOutRows = Mapping[int, LeftOutReason]
 
 
 @dataclass(frozen=True, slots=True)
 class PromptRows:
-    """The rows of the personalization block, which are there also while their owner hides them, and of the other."""
+    """The rows of the personalization block, which are there also while their owner hides them, and of the other.
+
+    `left_out` says by id why others have no place: all that is in conflict or against a limit, and of what is as new as
+    these what says the same.
+    """
 
     personalization: list[MemoryRow]
     observations: tuple[MemoryRow, ...]
+    left_out: LeftOutRows
 
 
 def load_prompt_rows(*, owner: User, is_hidden: bool, limits: Sequence[LimitRow] | None = None) -> PromptRows:
     """Return at most 20 personalization memories and settled facts, and at most 50 others, both newest first.
 
-    What the owner wrote comes before what agents did (decisions: sources and categories). One query, one more where the
-    limits, which stand before both, are not read yet.
+    What the owner wrote comes before what agents did (decisions: sources and categories). Two queries, one more where
+    the limits, which stand before both, are not read yet.
     """
     return choose_rows(*load_ranks(owner, is_hidden=is_hidden, limits=limits))
 
 
-def load_prompt_ids(*, owner: User, is_hidden: bool | None = None) -> frozenset[int]:
-    """Return the ids of the memories that a session beginning now would carry; None asks whether some are hidden."""
-    is_hidden = hides_memories(owner) if is_hidden is None else is_hidden
+def load_prompt_ids(*, owner: User, is_hidden: bool) -> tuple[frozenset[int], LeftOutRows]:
+    """Return the ids of the memories that a session beginning now would carry, and why it would not carry others."""
     limits = load_limit_rows(owner.pk)
-    rows = prompt_rows_by_id(load_prompt_rows(owner=owner, is_hidden=is_hidden, limits=limits), is_hidden=is_hidden)
-    return frozenset([*rows, *(pk for limit in limits_of(limits, owner.pk) for pk in limit.memory_ids)])
+    chosen = load_prompt_rows(owner=owner, is_hidden=is_hidden, limits=limits)
+    said = (pk for limit in limits_of(limits, owner.pk) for pk in limit.memory_ids)
+    return frozenset([*prompt_rows_by_id(chosen, is_hidden=is_hidden), *said]), chosen.left_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +107,12 @@ def find_prompt_change(*, owner: User, memory_id: int) -> PromptChange | None:
     if limit := limits.get(memory_id):
         return PromptChange(MemoryRow(memory_id, HARD_CONSTRAINT, limit.statement, limit.since), ())
     is_hidden = hides_memories(owner)
-    personalization, observations = load_ranks(owner, is_hidden=is_hidden)
-    now = prompt_rows_by_id(choose_rows(personalization, observations), is_hidden=is_hidden)
+    personalization, observations, left_out = load_ranks(owner, is_hidden=is_hidden)
+    now = prompt_rows_by_id(choose_rows(personalization, observations, left_out), is_hidden=is_hidden)
     if memory_id not in now:
         return None
-    without = (leave_out(ranks, {memory_id}) for ranks in (personalization, observations))
-    then = prompt_rows_by_id(choose_rows(*without), is_hidden=is_hidden)
+    first, others = (leave_out(ranks, {memory_id}) for ranks in (personalization, observations))
+    then = prompt_rows_by_id(choose_rows(first, others, left_out), is_hidden=is_hidden)
     return PromptChange(
         now[memory_id],
         tuple(row for pk, row in then.items() if pk not in now),
@@ -111,11 +124,11 @@ def prompt_rows_by_id(rows: PromptRows, *, is_hidden: bool) -> dict[int, MemoryR
     return {row.id: row for row in (*(() if is_hidden else rows.personalization), *rows.observations)}
 
 
-def choose_rows(personalization: Ranks, observations: Ranks) -> PromptRows:
+def choose_rows(personalization: Ranks, observations: Ranks, left_out: LeftOutRows) -> PromptRows:
     """Return the rows of both blocks; no row stands in both."""
     first = prefer(personalization, MAX_PERSONALIZATION)
     *reserved, newest = leave_out(observations, {row.id for row in first})
-    return PromptRows(first, choose_observations(reserved, newest))
+    return PromptRows(first, choose_observations(reserved, newest), left_out)
 
 
 def leave_out(ranks: Ranks, ids: Collection[int]) -> Ranks:
@@ -128,27 +141,68 @@ def load_ranks(
     *,
     is_hidden: bool,
     limits: Sequence[LimitRow] | None = None,
-) -> tuple[Ranks, Ranks]:
+) -> tuple[Ranks, Ranks, LeftOutRows]:
     """Return the newest rows of the personalization block and of the memory block, one more than they carry.
 
-    One query, unless one of the rows is refused by today's rules. Each part of it walks an index from its newest row
-    and stops, however many rows agents wrote. Limits are read along and left out: to ask each part for others alone
-    takes half as long again.
+    Two queries, unless one of the rows is refused by today's rules, or more are left out than were read beside. Each
+    part walks an index from its newest row and stops, however many rows agents wrote. Limits, what open conflicts leave
+    out and what says the same are read along: to ask each part for others alone takes half as long again.
     """
-    actor, limits = f"user:{owner.pk}", load_limit_rows(owner.pk) if limits is None else limits
+    limits = load_limit_rows(owner.pk) if limits is None else limits
     ids = {row.pk for row in limits if row.kind == MEMORY_KIND}
-    beside = 1 << len(ids).bit_length() if ids else 0  # few sizes of the query, which is composed once a size
-    found = prepare_newest(is_hidden=is_hidden, beside=beside).ask(owner_id=owner.pk, actor=actor)
-    if find_refused(found):
-        found = [
-            RankedRow(row.pk, row.category, row.content, row.updated_at, row.rules_version, part.block, part.rank)
-            for part in ranked_parts(owner.pk, actor, is_hidden=is_hidden, beside=beside)
-            for row in newest_accepted(part.rows, part.most)
-        ]
+    reasons = {pk: why for pk, why in load_left_out(owner.pk).items() if pk not in ids}
+    found, wanted, beside = list[RankedRow](), min(len(ids) + len(reasons), USUALLY_BESIDE), -1
+    while wanted > beside:
+        beside = 1 << wanted.bit_length() if wanted else 0  # few sizes of the query, which is composed once a size
+        read, found = len(found), read_newest(owner.pk, is_hidden=is_hidden, beside=beside)
+        left_out = reasons | find_against(found, limits)
+        left_out |= find_equal(found, limits, ids | left_out.keys(), is_hidden=is_hidden)
+        gone = Counter((row.block, row.rank) for row in found if row.pk in ids or row.pk in left_out)
+        wanted = min(max(gone.values(), default=0), MAX_BESIDE) if len(found) > read else 0
     blocks: tuple[Ranks, Ranks] = [[] for _rank in Rank], [[] for _rank in Rank]
-    for row in (row for row in found if row.pk not in ids):
+    for row in (row for row in found if not (row.pk in ids or row.pk in left_out)):
         blocks[row.block][row.rank].append(MemoryRow(row.pk, row.category, row.content, row.updated_at))
-    return blocks
+    return *blocks, left_out
+
+
+def read_newest(owner_id: int, *, is_hidden: bool, beside: int) -> list[RankedRow]:
+    """Return the newest rows of every rank that today's guard lets in."""
+    actor = f"user:{owner_id}"
+    found = prepare_newest(is_hidden=is_hidden, beside=beside).ask(owner_id=owner_id, actor=actor)
+    if not find_refused(found):
+        return found
+    return [
+        RankedRow(row.pk, row.category, row.content, row.updated_at, row.rules_version, part.block, part.rank)
+        for part in ranked_parts(owner_id, actor, is_hidden=is_hidden, beside=beside)
+        for row in newest_accepted(part.rows, part.most)
+    ]
+
+
+def find_against(found: Sequence[RankedRow], limits: Sequence[LimitRow]) -> dict[int, LeftOutReason]:
+    """Return what is against limits that came into force so newly that no memory stands for them yet."""
+    bridged = {row.origin for row in limits if row.kind == MEMORY_KIND}
+    new = [row for row in limits if row.kind != MEMORY_KIND and f"{PREFERENCE_ORIGIN}{row.pk}" not in bridged]
+    against = (row.pk for row in found if any(forbids(limit.statement, row.content) for limit in new))
+    return dict.fromkeys(against, LeftOutReason.LIMIT)
+
+
+def find_equal(
+    found: Sequence[RankedRow],
+    limits: Sequence[LimitRow],
+    without: Collection[int],
+    *,
+    is_hidden: bool,
+) -> dict[int, LeftOutReason]:
+    """Return what says the same as a limit or as another row: of these the person's stands, else the newest.
+
+    What its owner hides stands in nothing's way.
+    """
+    said, first = {same_text(row.statement) for row in limits}, dict[tuple[int, str], int]()
+    rows = [(row, same_text(row.content)) for row in found if row.pk not in without]
+    for row, text in sorted(rows, key=lambda each: (-each[0].rank, each[0].updated_at, each[0].pk)):
+        first[is_hidden and row.block, text] = row.pk
+    equal = (row.pk for row, text in rows if text in said or first[is_hidden and row.block, text] != row.pk)
+    return dict.fromkeys(equal, LeftOutReason.EQUAL)
 
 
 class RankedPart(NamedTuple):

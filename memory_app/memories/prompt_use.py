@@ -1,22 +1,24 @@
 """Which memories an agent reads without asking, and why it does not read the others."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from django.db.models import QuerySet
-from django.utils.translation import gettext as _, ngettext
+from django.utils.translation import gettext as _, gettext_lazy, ngettext
 
 from learning_app.preferences.limits import load_limits
 from memory_app.memories.core import MEMORY_KIND, FactState
-from memory_app.memories.core.prompt import MAX_OBSERVATIONS, LeftOutReason, MemoryRow, memory_line
+from memory_app.memories.core.prompt import MAX_OBSERVATIONS, MemoryRow, memory_line
 from memory_app.memories.hidden import hides_memories
 from memory_app.memories.models import Memory
 from memory_app.memories.prompt_rows import load_prompt_ids
 from minara_site.access.models import User
 from minara_site.kernel.conversations.models import Session
 from minara_site.kernel.core.tokens import estimate_tokens
-from minara_site.kernel.core.vocabulary import Category
+from minara_site.kernel.core.vocabulary import Category, LeftOutReason
 from minara_site.kernel.guard.selectors import find_held
 from minara_site.kernel.ownership import Owner
 
@@ -33,6 +35,7 @@ class PromptUse:
     since: datetime | None = None
     is_known: bool = False
     is_hidden: bool = False  # personalization memories and settled facts
+    left_out: Mapping[int, LeftOutReason] = field(default_factory=dict)
 
     def note(self, memory: Memory) -> str:
         """Return why the agent does or does not read this memory, empty when unknown."""
@@ -41,20 +44,20 @@ class PromptUse:
         if not self.is_known or memory.deleted_at:
             return ""
         if reason := self.reason_to_leave_out(memory):
-            return reason
+            return str(NOTES[reason])
         if self.since and (memory.updated_at > self.since or len(self.ids) < MAX_OBSERVATIONS):
             return _("since the session began")  # a prompt with places left would have carried it: it came later
-        return _("left out: older than the newest 50")
+        return str(NOTES[LeftOutReason.OLDER])
 
-    def reason_to_leave_out(self, memory: Memory) -> str:
-        """Return why no prompt carries this memory, however new it is; empty where nothing forbids it."""
+    def reason_to_leave_out(self, memory: Memory) -> LeftOutReason | None:
+        """Return why no prompt carries this memory, however new it is; None where nothing forbids it."""
         if memory.held_at:
-            return _("left out: held by the guard")
+            return LeftOutReason.HELD
         if memory.retired_at:
-            return _("left out: retired")
+            return LeftOutReason.RETIRED
         if self.is_hidden and is_hideable(memory):
-            return _("left out: memories about you are switched off in your profile")
-        return ""
+            return LeftOutReason.HIDDEN
+        return self.left_out.get(memory.pk)
 
     def note_inside(self, memory: Memory) -> str:
         """Return what holds for a memory that stands in the prompt."""
@@ -65,6 +68,17 @@ class PromptUse:
         if memory.updated_at > self.since:
             return _("in the prompt with its older words")
         return _("in the prompt")
+
+
+NOTES = {
+    LeftOutReason.OLDER: gettext_lazy("left out: older than the newest 50"),
+    LeftOutReason.HIDDEN: gettext_lazy("left out: memories about you are switched off in your profile"),
+    LeftOutReason.HELD: gettext_lazy("left out: held by the guard"),
+    LeftOutReason.RETIRED: gettext_lazy("left out: retired"),
+    LeftOutReason.EQUAL: gettext_lazy("left out: another memory says the same"),
+    LeftOutReason.CONFLICT: gettext_lazy("left out: another memory says otherwise"),
+    LeftOutReason.LIMIT: gettext_lazy("left out: a limit forbids it"),
+}
 
 
 def is_hideable(memory: Memory) -> bool:
@@ -82,14 +96,12 @@ def load_prompt_use(owner: Owner) -> PromptUse:
     newest = running.order_by("-created_at", "-id").values_list(*columns).first()
     if newest is None:
         is_hidden = hides_memories(owner)
-        return PromptUse(
-            load_prompt_ids(owner=owner, is_hidden=is_hidden),
-            is_known=True,
-            is_hidden=is_hidden,
-        )
-    ids, left_out, since = newest
-    is_hidden = any(reason == LeftOutReason.HIDDEN for reason, _count in left_out)
-    return PromptUse(frozenset(ids), since, is_known=True, is_hidden=is_hidden)
+        carried, left_out = load_prompt_ids(owner=owner, is_hidden=is_hidden)
+        return PromptUse(carried, is_known=True, is_hidden=is_hidden, left_out=left_out)
+    ids, counted, since = newest
+    left_out = {pk: LeftOutReason(reason) for reason, _count, *named in counted for pk in chain(*named)}
+    is_hidden = any(reason == LeftOutReason.HIDDEN for reason, *_count in counted)
+    return PromptUse(frozenset(ids), since, is_known=True, is_hidden=is_hidden, left_out=left_out)
 
 
 def count_label(rows: QuerySet[Memory], reading: PromptUse) -> str:

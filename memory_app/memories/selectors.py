@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 
 from learning_app.preferences.models import Preference
 from learning_app.vocabulary import PreferenceKind, PreferenceState
+from memory_app.memories.conflicts import find_marks, mark_record
 from memory_app.memories.core import (
     BRIDGE_ACTOR,
     CORRECTED_REASON,
@@ -41,7 +42,7 @@ from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.guard.models import Decision, Hold
-from minara_site.kernel.guard.selectors import judge_stored
+from minara_site.kernel.guard.selectors import judge_stored, written_record
 from minara_site.kernel.ownership import Owner
 from minara_site.kernel.plain_text import parse_number
 
@@ -324,7 +325,7 @@ def find_own_deletions(memories: Iterable[Memory]) -> dict[int, datetime]:
     if not keys:
         return {}
     owners, words = zip(*keys.values(), strict=True)
-    restored = Memory.objects.filter(pk=OuterRef("memory_id"), deleted_at__isnull=True)
+    restored = Memory.objects.filter(pk=OuterRef("memory_id"), deleted_at__isnull=True, retired_at__isnull=True)
     found = MemoryDeletion.objects.filter(
         ~Exists(restored),
         owner__in=set(owners),
@@ -336,6 +337,14 @@ def find_own_deletions(memories: Iterable[Memory]) -> dict[int, datetime]:
     ):
         last[owner_id, key] = (pk, deleted_at)
     return {pk: last[key][1] for pk, key in keys.items() if key in last and last[key][0] < pk}
+
+
+def find_given_up(owner: User, content: str, *, now: datetime) -> Memory | None:
+    """Return what its owner deleted or corrected last in these words, while it can be restored. Two queries at most."""
+    given_up = MemoryDeletion.objects.for_owner(owner).filter(fact_key=fact_key(content))
+    last = given_up.filter(deleted_at__gt=retention_cutoff(now)).order_by("deleted_at").last()
+    row: Memory | None = Memory.objects.filter(pk=last.memory_id).first() if last else None
+    return row if row and (row.deleted_at or row.retired_at) else None
 
 
 def reason_label(reason: str) -> str:
@@ -353,18 +362,27 @@ def reason_label(reason: str) -> str:
 
 
 def memory_records(memories: Iterable[Memory], *, reader: User) -> list[dict[str, Any]]:
-    """Return memories as API and tools answer them (contract). Three queries at most, for the names of their writers.
+    """Return memories as API and tools answer them (contract). One query for conflicts, three at most for writers.
 
     What stands for a preference that a key proposed is that key's word.
     """
     memories = list(memories)
+    marks = find_marks([row.pk for row in memories if row.state is State.LIVE])
     learned = [row.preference_id for row in memories if row.preference_id and row.actor == BRIDGE_ACTOR]
     actors = dict(Preference.objects.filter(pk__in=learned).values_list("pk", "actor")) if learned else {}
     said = [copy(row) for row in memories]
     for row in said:
         row.actor = actors.get(row.preference_id, row.actor)
     writers = name_writers(said, reader=reader)
-    return [memory_record(memory, writer) for memory, writer in zip(memories, writers, strict=True)]
+    return [
+        memory_record(memory, writer) | mark_record(marks.get(memory.pk))
+        for memory, writer in zip(memories, writers, strict=True)
+    ]
+
+
+def memory_answer(memory: Memory) -> dict[str, Any]:
+    """Return what a call answers about a memory that it wrote: its id, why it is held, how often it was said."""
+    return written_record(MEMORY_KIND, memory) | ({"seen": memory.seen} if memory.is_repeated else {})
 
 
 def memory_record(memory: Memory, writer: dict[str, str]) -> dict[str, Any]:
@@ -379,6 +397,7 @@ def memory_record(memory: Memory, writer: dict[str, str]) -> dict[str, Any]:
         "tickers": memory.tickers,
         "state": memory.state,
         "version": memory.version,
+        "seen": memory.seen,
         "created_at": memory.created_at,
         "updated_at": memory.updated_at,
     }

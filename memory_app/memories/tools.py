@@ -6,8 +6,8 @@ from django.utils import timezone
 from pydantic import Field
 
 from memory_app.memories.core import MAX_CONTENT_CHARS, MEMORY_KIND
-from memory_app.memories.proposals import propose_delete, propose_edit
-from memory_app.memories.selectors import memory_records, read_memories
+from memory_app.memories.proposals import propose_again, propose_delete, propose_edit
+from memory_app.memories.selectors import memory_answer, memory_records, read_memories
 from memory_app.memories.services import (
     MAX_REASON_CHARS,
     Changes,
@@ -52,7 +52,11 @@ def memory_write(
     *,
     reasoning: str,
 ) -> dict[str, Any]:
-    """Store a memory for later sessions; the running prompt does not change. `held` says that the guard holds it."""
+    """Store a memory for later sessions; the running prompt does not change. `held` says that the guard holds it.
+
+    The same again by one writer is the row that stands, `seen` once more. What its user deleted is only proposed.
+    """
+    now = timezone.now()
     draft = Draft(
         category=args.category,
         content=clean_text(args.content, field="content", max_chars=MAX_CONTENT_CHARS),
@@ -63,14 +67,11 @@ def memory_write(
         ),
         metadata=args.metadata,
     )
+    if proposal := propose_again(principal=principal, draft=draft, reason=reasoning, now=now):
+        return {"id": int(proposal.key), "proposed": proposal_record(proposal)}
     write = record_fact if args.category is Category.FACT else write_memory
-    memory = write(
-        owner_id=principal.owner.pk,
-        draft=draft,
-        now=timezone.now(),
-        reasoning=reasoning,
-    )
-    return written_record(MEMORY_KIND, memory)
+    memory = write(owner_id=principal.owner.pk, draft=draft, now=now, reasoning=reasoning)
+    return memory_answer(memory)
 
 
 class MemoryRetractArgs(Strict):

@@ -94,14 +94,14 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('similarity', models.FloatField()),
-                ('state', models.CharField(default=memory_app.facts.core.ConflictState['OPEN'], max_length=9)),
+                ('state', models.CharField(default="open", max_length=9)),
                 ('found_at', models.DateTimeField()),
                 ('decided_at', models.DateTimeField(null=True)),
             ],
             options={
                 'db_table': 'fact_conflicts',
                 'constraints': [
-                    models.CheckConstraint(condition=models.Q(('state__in', [memory_app.facts.core.ConflictState['OPEN'], memory_app.facts.core.ConflictState['RESOLVED'], memory_app.facts.core.ConflictState['DISMISSED']])), name='fact_conflict_state_known'),
+                    models.CheckConstraint(condition=models.Q(('state__in', ['open', 'resolved', 'dismissed'])), name='fact_conflict_state_known'),
                     models.CheckConstraint(condition=models.Q(('similarity__gte', 0), ('similarity__lte', 1)), name='fact_conflict_similarity'),
                 ],
             },
@@ -337,7 +337,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='factconflict',
-            index=models.Index(condition=models.Q(('state', memory_app.facts.core.ConflictState['OPEN'])), fields=['owner', '-found_at', '-id'], name='fact_conflicts_open'),
+            index=models.Index(condition=models.Q(('state', 'open')), fields=['owner', '-found_at', '-id'], name='fact_conflicts_open'),
         ),
         migrations.AddConstraint(
             model_name='factconflict',

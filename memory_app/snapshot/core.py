@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import lru_cache
 from operator import attrgetter
 
-from memory_app.memories.core.prompt import LeftOutReason, MemoryRow, memory_line
+from memory_app.memories.core.prompt import MemoryRow, memory_line
 from memory_app.roles.core.lessons import LessonRow
 from minara_site.kernel.core.fence import (
     MEMORY_CONTEXT,
@@ -23,6 +23,7 @@ from minara_site.kernel.core.fence import (
     open_fence,
 )
 from minara_site.kernel.core.tokens import estimate_tokens
+from minara_site.kernel.core.vocabulary import LeftOutReason
 
 LONG = 1_000
 SYSTEM_NOTE = (
@@ -86,10 +87,11 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """How many things are not in the prompt for this reason."""
+    """How many things are not in the prompt for this reason, and which, where it is about single ones."""
 
     reason: LeftOutReason
     count: int
+    ids: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, QuerySet, Value
+from django.db.models import Count, Q, QuerySet, Value
 from django.db.models.functions import Concat
 
-from memory_app.memories.core.prompt import LeftOutReason, MemoryRow
+from memory_app.memories.core.prompt import MemoryRow
 from memory_app.memories.models import Memory, limit_rows
-from memory_app.memories.prompt_rows import HIDEABLE
+from memory_app.memories.prompt_rows import HIDEABLE, LeftOutRows
 from memory_app.memories.selectors import retention_cutoff
 from memory_app.roles.prompt_lessons import load_lesson_rows
 from memory_app.snapshot.core import Block, LeftOut, ProfileEntry, Section, render_memory_block
@@ -18,8 +18,10 @@ from minara_site.access.models import User
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.audit_log.table import load_acts
 from minara_site.kernel.conversations.models import Session
+from minara_site.kernel.core.vocabulary import LeftOutReason
 from minara_site.kernel.counts import RowCount
 
+MAX_NAMED = 500  # of what is left out for one reason
 MAX_WRITES = 10_000  # audit rows that are read to count what waits
 
 
@@ -45,13 +47,18 @@ def count_left_out(
     owner: User,
     carried: int,
     is_hidden: bool,
+    left_out: LeftOutRows,
     now: datetime,
 ) -> tuple[LeftOut, ...]:
-    """Return what is stored and not carried, by reason; reasons without rows are left out. One query."""
-    mine, limits = Memory.objects.for_owner(owner), limit_rows(f"user:{owner.pk}")
+    """Return what is stored and not carried, by reason; reasons without rows are left out. One query.
+
+    Of what was `left_out` for what it says the ids are named.
+    """
+    mine = Memory.objects.for_owner(owner)
+    hidden = mine.live().filter(HIDEABLE).exclude(limit_rows(f"user:{owner.pk}") | Q(pk__in=left_out))
     rows = {
         LeftOutReason.OLDER: mine.live(),
-        LeftOutReason.HIDDEN: mine.live().filter(HIDEABLE).exclude(limits) if is_hidden else mine.none(),
+        LeftOutReason.HIDDEN: hidden if is_hidden else mine.none(),
         LeftOutReason.RETIRED: mine.retired(),
         LeftOutReason.DELETED: mine.deleted().kept(retention_cutoff(now)),
     }
@@ -60,8 +67,12 @@ def count_left_out(
         for reason, part in rows.items()
     )
     found = {row["reason"]: row["number"] for row in first.union(*others, all=True)}
-    found[LeftOutReason.OLDER] -= carried + found.get(LeftOutReason.HIDDEN, 0)
-    return tuple(LeftOut(reason, found[reason]) for reason in rows if found.get(reason, 0) > 0)
+    found[LeftOutReason.OLDER] -= carried + found.get(LeftOutReason.HIDDEN, 0) + len(left_out)
+    counted = [LeftOut(reason, found[reason]) for reason in rows if found.get(reason, 0) > 0]
+    for reason in sorted(set(left_out.values()), key=list(LeftOutReason).index):
+        ids = [pk for pk, why in left_out.items() if why is reason]
+        counted.append(LeftOut(reason, len(ids), tuple(ids[:MAX_NAMED])))
+    return tuple(counted)
 
 
 def count_writes_since(*, owner_id: int, since: datetime) -> RowCount:

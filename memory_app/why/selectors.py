@@ -14,10 +14,10 @@ from django.db.models import F, Q
 from memory_app.edges.core import NodeKind
 from memory_app.edges.models import MemoryEdge
 from memory_app.edges.selectors import list_edges_of
-from memory_app.facts.core import RETIRING, ConflictState
-from memory_app.facts.models import ConsolidationEvent, FactConflict
-from memory_app.memories.core import MEMORY_KIND, MEMORY_ORIGIN
-from memory_app.memories.models import Memory
+from memory_app.facts.core import RETIRING
+from memory_app.facts.models import ConsolidationEvent
+from memory_app.memories.core import MEMORY_KIND, MEMORY_ORIGIN, ConflictState
+from memory_app.memories.models import FactConflict, Memory
 from memory_app.memories.prompt_rows import PromptChange, find_prompt_change
 from memory_app.memories.selectors import find_reasoning, retention_cutoff
 from memory_app.search.models import SearchLogHit

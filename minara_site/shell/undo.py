@@ -18,12 +18,12 @@ from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.table import load_acts
 from minara_site.kernel.changes.core import Plan, Stay, Step
-from minara_site.kernel.changes.kinds import changes_of
+from minara_site.kernel.changes.kinds import Changes, changes_of
 from minara_site.kernel.changes.models import Change, ChangeSet, SetState
 from minara_site.kernel.changes.selectors import list_changes, plan_undo
 from minara_site.kernel.changes.services import APPLY, AT_ONCE, UNDONE, apply_plan, stop
 from minara_site.kernel.errors import Conflict, NotFound
-from minara_site.kernel.guard.kinds import Label, stored_kinds
+from minara_site.kernel.guard.kinds import Label, StoredKind, stored_kinds
 from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.kernel.jobs.services import OVER, cancel_run
 from minara_site.kernel.ownership import EVERYONE, Owner
@@ -168,7 +168,12 @@ def show_running(request: PageRequest, found: ChangeSet) -> HttpResponse:
 
 def counts_of(kinds: Iterable[str]) -> list[tuple[Label, int]]:
     """Return how many rows there are of each kind, with its word."""
-    return [(stored_kinds()[name].label, count) for name, count in Counter(kinds).items()]
+    return [(named(name).label, count) for name, count in Counter(kinds).items()]
+
+
+def named(kind: str) -> StoredKind | Changes:
+    """Return what says how rows of a kind are called: its text under guard, where it has one."""
+    return stored_kinds().get(kind) or changes_of()[kind]
 
 
 def done_label(plan: Plan) -> str:
@@ -189,7 +194,7 @@ def show_rows(items: Sequence[Step | Stay], *, reader: User) -> list[tuple[str, 
     """Return title and page of each row of a plan; another's is named by its number."""
     shown = []
     for item in items:
-        kind, row = stored_kinds()[item.kind], item.row
+        kind, row = named(item.kind), item.row
         is_readable = row is not None and row.owner_id in {None, reader.pk}
         title = kind.title_of(row) if is_readable else kind.title(int(item.key))
         shown.append((title, kind.url_of(row) if row else ""))

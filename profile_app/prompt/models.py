@@ -6,9 +6,9 @@ from typing import Any, ClassVar, Self
 from django.db import models
 from django.db.models import Q
 
-from memory_app.memories.core.prompt import LeftOutReason
 from memory_app.snapshot.core import LeftOut, SectionName
 from minara_site.kernel.conversations.models import Session
+from minara_site.kernel.core.vocabulary import LeftOutReason
 from minara_site.kernel.ownership import EVERYONE, Owner
 from profile_app.prompt.core import BlockName, Prompt, SectionRecord
 
@@ -39,7 +39,7 @@ class SessionSnapshot(models.Model):
     personalization = models.TextField(blank=True)
     memory_context = models.TextField(blank=True)
     sections = models.JSONField()  # SectionRecord, in order
-    left_out = models.JSONField()  # [[reason, count]]
+    left_out = models.JSONField()  # [[reason, count, ids]]; before version 0.2 without ids
     memory_ids = models.JSONField()
     lesson_ids = models.JSONField(default=list)  # of role_memory
     sha256 = models.CharField(max_length=64)
@@ -69,7 +69,7 @@ class SessionSnapshot(models.Model):
     @property
     def what_was_left_out(self) -> tuple[LeftOut, ...]:
         """What was stored and not carried when the prompt was frozen."""
-        return tuple(LeftOut(LeftOutReason(reason), count) for reason, count in self.left_out)
+        return tuple(LeftOut(LeftOutReason(reason), count) for reason, count, *_ids in self.left_out)
 
     @property
     def prompt(self) -> Prompt:

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from learning_app.preferences.limits import Limit, limits_of, load_limit_rows
 from learning_app.preferences.selectors import list_active
 from memory_app.memories.core.prompt import MemoryRow
-from memory_app.memories.prompt_rows import load_prompt_rows
+from memory_app.memories.prompt_rows import LeftOutRows, load_prompt_rows
 from memory_app.snapshot.core import LeftOut
 from memory_app.snapshot.selectors import count_left_out, load_memory_block
 from minara_site.access.models import User
@@ -68,6 +68,7 @@ def load_prompt(
         owner=owner,
         carried=len(prompt.memory_ids),
         is_hidden=is_hidden,
+        left_out=texts.left_out,
         now=now,
     )
     return Assembled(
@@ -88,6 +89,7 @@ class PromptTexts:
     portrait: Portrait
     limits: Sequence[Limit]
     observations: Sequence[MemoryRow]
+    left_out: LeftOutRows
 
 
 def load_texts(
@@ -110,7 +112,7 @@ def load_texts(
         custom_prompt=texts.get(CUSTOM_PROMPT, ""),
         user_file=files.user,
     )
-    return PromptTexts(owner, files, portrait, limits_of(limits, owner.pk), memories.observations)
+    return PromptTexts(owner, files, portrait, limits_of(limits, owner.pk), memories.observations, memories.left_out)
 
 
 def load_preferences(owner_id: int) -> list[PreferenceRow]:

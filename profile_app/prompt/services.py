@@ -54,7 +54,7 @@ def start_session(
             personalization=prompt.personalization,
             memory_context=prompt.memory_context,
             sections=[asdict(each) for each in prompt.sections],
-            left_out=[[each.reason, each.count] for each in assembled.left_out],
+            left_out=[[each.reason, each.count, each.ids] for each in assembled.left_out],
             memory_ids=prompt.memory_ids,
             lesson_ids=prompt.lesson_ids,
             sha256=prompt.sha256,

@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from memory_app.facts.models import FactConflict
 from memory_app.facts.services import consolidate_pending
-from memory_app.memories.models import Memory
+from memory_app.memories.models import FactConflict, Memory
 from minara_site.kernel.core.vocabulary import Source
 from tests.kit.chromium import Judge, Visit
 from tests.kit.clock import NOON

@@ -12,7 +12,8 @@ import time_machine
 from django.utils import timezone
 
 from memory_app.edges.models import MemoryEdge
-from memory_app.facts.models import ConsolidationEvent, FactConflict
+from memory_app.facts.models import ConsolidationEvent
+from memory_app.memories.models import FactConflict
 from memory_app.search.models import SearchLogEntry
 from minara_site.access.models import User
 from minara_site.access.policy import POLICY, Role

@@ -24,9 +24,9 @@ from learning_app.methodologies.models import Methodology
 from learning_app.methodologies.services.decide import quarantine
 from learning_app.preferences.services.decide import reject
 from memory_app.bundle.models import BundleTransfer
-from memory_app.facts.models import ConsolidationEvent, FactConflict, FactVerdict
+from memory_app.facts.models import ConsolidationEvent, FactVerdict
 from memory_app.memories.core import HARD_CONSTRAINT, FactState
-from memory_app.memories.models import Memory
+from memory_app.memories.models import FactConflict, Memory
 from memory_app.memories.services import Changes, Draft, delete_memories, edit_memory, write_memory
 from memory_app.roles.services.record import DecisionDraft, record_decision
 from memory_app.search.core.surfaces import Surface

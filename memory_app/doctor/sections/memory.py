@@ -13,10 +13,8 @@ from django.utils.translation import gettext as _, gettext_lazy
 from memory_app.edges.core import SourceTable
 from memory_app.edges.models import MemoryEdge
 from memory_app.entities.selectors import ENTITY_KINDS
-from memory_app.facts.core import ConflictState
-from memory_app.facts.models import FactConflict
-from memory_app.memories.core import EmbeddingState, FactState
-from memory_app.memories.models import LIVE, Memory
+from memory_app.memories.core import ConflictState, EmbeddingState, FactState
+from memory_app.memories.models import LIVE, FactConflict, Memory
 from memory_app.memories.selectors import retention_cutoff
 from memory_app.snapshot.selectors import count_writes_of_sessions
 from minara_site.kernel.conversations.models import Session

@@ -35,11 +35,12 @@ class Problem(StrEnum):
     PROTECTED = "protected"
     NOT_SETTLED = "not_settled"
     DECIDED = "decided"
+    LIMIT = "limit"
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One fact of a pair as a decider sees it. `is_settled`: it is a settled fact and is read."""
+    """One memory of a pair as a decider sees it. `is_settled`: it is read, and no fact that waits for the sweep."""
 
     id: int
     content: str
@@ -47,11 +48,12 @@ class Side:
     created_at: datetime
     is_settled: bool
     is_protected: bool
+    is_fact: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two facts that may contradict each other."""
+    """Two memories of which only one can hold."""
 
     older: Side
     newer: Side
@@ -73,7 +75,8 @@ def find_problem(decision: Decision, pair: Pair) -> Problem | None:
         return Problem.UNKNOWN_KIND
     if (decision.older_id, decision.newer_id) != (pair.older.id, pair.newer.id):
         return Problem.OUTSIDE_THE_PAIR
-    if not (pair.older.is_settled and pair.newer.is_settled):
+    are_facts = pair.older.is_fact and pair.newer.is_fact
+    if not (pair.older.is_settled and pair.newer.is_settled and (are_facts or decision.kind == DecisionKind.KEEP_BOTH)):
         return Problem.NOT_SETTLED
     goes = retired_by(decision, pair)
     return Problem.PROTECTED if goes and goes.is_protected else None

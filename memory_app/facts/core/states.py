@@ -24,14 +24,6 @@ class Decider(StrEnum):
     PERSON = "person"
 
 
-class ConflictState(StrEnum):
-    """Where a conflict pair stands."""
-
-    OPEN = "open"
-    RESOLVED = "resolved"
-    DISMISSED = "dismissed"
-
-
 RETIRING = (EventKind.DEDUPLICATED, EventKind.SUPERSEDED)
 """The events by which a fact was retired: `fact_id` is the one that went, `other_id` the one that stays."""
 UNDOABLE = (*RETIRING, EventKind.KEPT_BOTH)

@@ -10,10 +10,10 @@ from memory_app.facts.core import UNDOABLE, Decider, EventKind
 from memory_app.facts.core.decision import DecisionKind
 from memory_app.facts.core.judging import MAX_INVALID
 from memory_app.facts.labels import EVENTS, VERDICTS, reason_label
-from memory_app.facts.models import ConsolidationEvent, FactConflict, FactVerdict
+from memory_app.facts.models import ConsolidationEvent, FactVerdict
 from memory_app.facts.selectors import find_retirements, is_protected
 from memory_app.memories.core import FactState
-from memory_app.memories.models import Memory
+from memory_app.memories.models import FactConflict, Memory
 from minara_site.access.actors import name_actors
 from minara_site.access.models import User
 from minara_site.access.principal import Principal

@@ -7,10 +7,12 @@ from memory_app.facts.core import Decider, EventKind
 from memory_app.facts.core.decision import CORRECTED
 from memory_app.facts.core.sweep import Step
 from memory_app.facts.selectors import is_protected
+from memory_app.facts.services.compare import store_pairs
 from memory_app.facts.services.rows import audit, lock_facts_of, lock_rows, note, publish_changes, retire
-from memory_app.memories.core import CORRECTED_REASON, MEMORY_KIND, MEMORY_ORIGIN, FactState
+from memory_app.memories.core import CORRECTED_REASON, MEMORY_KIND, MEMORY_ORIGIN, ConflictBasis, FactState
 from memory_app.memories.models import Memory
 from memory_app.memories.services import mark_batch
+from memory_app.memories.services.remove import note_own_deletions
 from minara_site.kernel.changes.models import ChangeSet
 from minara_site.kernel.changes.services import made_rows, record, undo_replaced, watch
 from minara_site.kernel.guard.models import Hold
@@ -41,6 +43,7 @@ def replace_one(correction: Memory, corrects: int, *, now: datetime) -> None:
     if old is None or old.deleted_at or old.retired_at or old.is_editable:
         return
     actor, reason = correction.actor, f"{CORRECTED_REASON}{correction.pk}"
+    store_pairs([(old, correction)], ConflictBasis.CORRECTION, now=now)  # it counts once both are read again
     if old.fact_state not in {FactState.PENDING, FactState.SETTLED} or is_protected(old):
         mark_batch(actor, [old], deleted_at=now, now=now, reason=reason, act=CORRECT, beside=[correction])
         return
@@ -48,6 +51,7 @@ def replace_one(correction: Memory, corrects: int, *, now: datetime) -> None:
     old.fact_state, old.retired_at = FactState.RETIRED, now
     record(CORRECT, [*watched, *made_rows(MEMORY_KIND, [correction])], actor=actor, at=now, reason=reason)
     retire([old.pk], now=now)
+    note_own_deletions(actor, [old], now=now)
     step = Step(EventKind.SUPERSEDED, old.pk, correction.pk)
     [event] = note(old.owner_id, [step], decider=Decider.PERSON, actor=actor, now=now, reason=CORRECTED)
     audit(old.owner_id, "memory_retired", event, now=now)

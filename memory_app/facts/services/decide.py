@@ -5,11 +5,10 @@ from datetime import datetime
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from memory_app.facts.core import ConflictState, Decider, EventKind
+from memory_app.facts.core import Decider, EventKind
 from memory_app.facts.core.decision import (
     MAX_REASON_CHARS,
     Decision,
-    DecisionKind,
     Pair,
     Problem,
     Side,
@@ -17,10 +16,12 @@ from memory_app.facts.core.decision import (
     retired_by,
 )
 from memory_app.facts.core.sweep import Step
-from memory_app.facts.models import ConsolidationEvent, FactConflict
+from memory_app.facts.models import ConsolidationEvent
 from memory_app.facts.selectors import is_protected
-from memory_app.facts.services.rows import audit, is_settled, lock_facts_of, lock_rows, note, publish_changes, retire
-from memory_app.memories.models import Memory
+from memory_app.facts.services.rows import audit, lock_facts_of, lock_rows, note, publish_changes, retire
+from memory_app.memories.core import ConflictBasis, ConflictState, FactState, State
+from memory_app.memories.models import FactConflict, Memory
+from minara_site.kernel.changes.services import record, watch
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.ownership import Owner
 
@@ -46,10 +47,12 @@ def apply_decision(
         conflict = find_conflict(owner, conflict_id)  # as it is now: decided, or gone with a purged fact
         pair = Pair(side_of(rows[conflict.older_id]), side_of(rows[conflict.newer_id]))
         problem = Problem.DECIDED if conflict.state != ConflictState.OPEN else find_problem(decision, pair)
+        if conflict.basis == ConflictBasis.LIMIT and actor != f"user:{conflict.owner_id}":
+            problem = problem or Problem.LIMIT
         step = (
             Step(EventKind.REFUSED, conflict.newer_id, conflict.older_id)
             if problem
-            else resolve_pair(conflict, decision, pair, now=now)
+            else resolve_pair(conflict, decision, pair, actor=actor, now=now)
         )
         reason = problem or decision.reason.strip()[:MAX_REASON_CHARS]
         [event] = note(
@@ -66,9 +69,10 @@ def apply_decision(
     return event
 
 
+CONFLICT_KIND, KEEP_BOTH = "fact_conflict", "fact_conflict_kept_both"
 AUDIT_WORDS = {
     EventKind.SUPERSEDED: "memory_retired",
-    EventKind.KEPT_BOTH: "fact_conflict_kept_both",
+    EventKind.KEPT_BOTH: KEEP_BOTH,
     EventKind.REFUSED: "fact_decision_refused",
 }
 
@@ -78,15 +82,17 @@ def resolve_pair(
     decision: Decision,
     pair: Pair,
     *,
+    actor: str,
     now: datetime,
 ) -> Step:
-    """Do what was decided; the invariants have been checked."""
-    keeps_both = decision.kind == DecisionKind.KEEP_BOTH
-    conflict.state = ConflictState.DISMISSED if keeps_both else ConflictState.RESOLVED
+    """Do what was decided; the invariants have been checked. That both stay is an act on the pair alone."""
+    watched, goes = watch(CONFLICT_KIND, [conflict]), retired_by(decision, pair)
+    conflict.state = ConflictState.RESOLVED if goes else ConflictState.DISMISSED
     conflict.decided_at = now
     conflict.save(update_fields=["state", "decided_at"])
-    goes = retired_by(decision, pair)
     if goes is None:
+        record(KEEP_BOTH, watched, actor=actor, at=now)
+        publish_changes(conflict.owner_id, [pair.newer.id, pair.older.id])
         return Step(EventKind.KEPT_BOTH, pair.newer.id, pair.older.id)
     retire([goes.id], now=now)
     publish_changes(conflict.owner_id, [goes.id])
@@ -109,6 +115,7 @@ def side_of(row: Memory) -> Side:
         row.content,
         row.source or "",
         row.created_at,
-        is_settled(row),
+        row.state is State.LIVE and row.fact_state != FactState.PENDING,
         is_protected(row),
+        row.fact_state is not None,
     )

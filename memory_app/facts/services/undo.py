@@ -7,14 +7,17 @@ from itertools import groupby
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from memory_app.facts.core import UNDOABLE, ConflictState, Decider, EventKind
-from memory_app.facts.models import ConsolidationEvent, FactConflict
+from memory_app.facts.core import UNDOABLE, Decider, EventKind
+from memory_app.facts.models import ConsolidationEvent
+from memory_app.facts.services.decide import CONFLICT_KIND
 from memory_app.facts.services.rows import audit, lock_facts_of, lock_rows, publish_changes, use_again
-from memory_app.memories.core import FactState
-from memory_app.memories.models import Memory
+from memory_app.memories.core import ConflictState, FactState
+from memory_app.memories.models import FactConflict, Memory
 from minara_site.access.principal import Principal
+from minara_site.kernel.changes.models import ChangeSet
 from minara_site.kernel.errors import Conflict, NotFound
 from minara_site.kernel.ownership import Owner
+from minara_site.shell.undo import find_undoable, undo_set
 
 
 def undo_event(
@@ -32,6 +35,10 @@ def undo_event(
     with transaction.atomic():
         undone = find_event(owner, event_id)
         lock_facts_of(undone.owner_id)
+        ids = (undone.fact_id, undone.other_id)
+        if undone.kind == EventKind.KEPT_BOTH and (made := find_made(ids, principal)):
+            undo_set(made.pk, principal=principal, now=now)
+            return ConsolidationEvent.objects.get(undoes=undone)
         if ConsolidationEvent.objects.filter(undoes=undone).exists():
             raise Conflict(_("This was undone already."), code="undone")
         rows = lock_rows(undone.owner_id, [undone.fact_id])
@@ -49,6 +56,12 @@ def undo_event(
             now=now,
         )
     return event
+
+
+def find_made(ids: Collection[int | None], principal: Principal) -> ChangeSet | None:
+    """Return the act by which both memories of a pair were kept, as far as this caller may undo it."""
+    pair = FactConflict.objects.filter(older__in=ids, newer__in=ids).first()
+    return find_undoable(CONFLICT_KIND, pair, principal) if pair else None
 
 
 AUDIT_WORDS = {EventKind.UNRETIRED: "memory_unretired", EventKind.REOPENED: "fact_conflict_reopened"}

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from learning_app.preferences.core import PREFERENCE_ORIGIN, is_owners_word
+from memory_app.memories.core.fact_key import same_text
 from minara_site.kernel.core.diff import Op, word_diff
 from minara_site.kernel.core.nested import leaves
 from minara_site.kernel.core.vocabulary import Category, Source
@@ -25,6 +26,8 @@ REVERT_REASON = "version:"  # with the number of the version that was written ag
 HARD_CONSTRAINT = "constraint.hard"  # the label of S1
 BRIDGE = "memories.bridge_preferences"  # the job that writes and deletes the memories of active preferences
 BRIDGE_ACTOR = f"job:{BRIDGE}"
+COMPARED = (Category.FACT, Category.PREFERENCE, Category.PERSONALIZATION, Category.OBSERVATION)
+"""The categories whose texts may contradict each other: the others tell what happened or what it taught."""
 TICKER = re.compile(r"[A-Z0-9][A-Z0-9./:_-]{0,15}")
 
 
@@ -61,9 +64,25 @@ class FactState(StrEnum):
     RETIRED = "retired"
 
 
+class ConflictState(StrEnum):
+    """Where a conflict pair stands."""
+
+    OPEN = "open"
+    RESOLVED = "resolved"
+    DISMISSED = "dismissed"
+
+
+class ConflictBasis(StrEnum):
+    """Why two memories are a pair: only one can hold, one is against the other, a limit, or one corrected the other."""
+
+    STATEMENT = "statement"
+    LIMIT = "limit"
+    CORRECTION = "correction"
+
+
 def content_hash(category: str, content: str) -> str:
-    """Return the SHA-256 that makes an import of the same text a no-op, as 64 hex digits."""
-    return hashlib.sha256(f"{category}\0{content}".encode()).hexdigest()
+    """Return the SHA-256 of a text, however its characters and white space are spelled, as 64 hex digits."""
+    return hashlib.sha256(f"{category}\0{same_text(content)}".encode()).hexdigest()
 
 
 def guarded_text(

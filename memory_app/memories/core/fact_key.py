@@ -7,6 +7,8 @@ units, tickers, negations.
 
 import hashlib
 import re
+from collections.abc import Callable
+from functools import partial
 from unicodedata import decomposition, normalize
 
 from minara_site.kernel.core.text import CJK
@@ -34,13 +36,16 @@ _ENDING = " .,;:!"  # a question is no statement, so its mark stays
 
 def normalize_fact(text: str) -> str:
     """Return what a statement says, however it is spelled; the same text again when it is normalised twice."""
-    seen = text.translate(_UNSEEN)
-    folded = _compatible(seen)
-    if any(map(_has_own_meaning, seen)):
-        folded = "".join(char if _has_own_meaning(char) else _compatible(char) for char in seen)
+    folded = _keep_meanings(text.translate(_UNSEEN), _compatible)
     plain = _QUOTES.sub("", folded.translate(_SPELLINGS))
     spaced = _SPACES_AT_CJK.sub("", _SPACES.sub(" ", plain).strip())
     return _SPACES_BEFORE_MARKS.sub("", spaced).rstrip(_ENDING)
+
+
+def same_text(text: str) -> str:
+    """Return a text with its characters and white space spelled in one way; case, marks and order stay."""
+    plain = text if text.isascii() else _keep_meanings(normalize("NFC", text), partial(normalize, "NFKC"))
+    return " ".join(plain.split())
 
 
 def fact_key(text: str) -> str:
@@ -50,6 +55,12 @@ def fact_key(text: str) -> str:
 
 def _compatible(text: str) -> str:
     return normalize("NFKC", normalize("NFKC", text).casefold())
+
+
+def _keep_meanings(text: str, spell: Callable[[str], str]) -> str:
+    if any(map(_has_own_meaning, text)):
+        return "".join(char if _has_own_meaning(char) else spell(char) for char in text)
+    return spell(text)
 
 
 def _has_own_meaning(char: str) -> bool:

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from operator import attrgetter
 
 from minara_site.kernel.core.fence import fence_label, fence_text
@@ -11,15 +10,6 @@ from minara_site.kernel.core.fence import fence_label, fence_text
 MAX_OBSERVATIONS = 50
 RESERVED_FOR_USER_WRITTEN = 30
 MAX_PERSONALIZATION = 20
-
-
-class LeftOutReason(StrEnum):
-    """Why something that is stored is not in the prompt."""
-
-    OLDER = "older"
-    HIDDEN = "hidden"
-    RETIRED = "retired"
-    DELETED = "deleted"
 
 
 @dataclass(frozen=True, slots=True)

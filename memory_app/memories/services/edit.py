@@ -20,7 +20,7 @@ from memory_app.memories.core import (
 from memory_app.memories.models import Memory, MemoryRevision
 from memory_app.memories.selectors import find_not_of_keys, get_memory, memory_records
 from memory_app.memories.services.clean import clean_content, clean_fact_type, clean_tickers
-from memory_app.memories.services.guarded import save_judged
+from memory_app.memories.services.guarded import save_judged, tell_stated
 from minara_site.access.models import User
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import content_digest, record_audit
@@ -43,6 +43,7 @@ CHANGED_FIELDS = (
     "deleted_at",
     "held_at",
     "rules_version",
+    "compared_at",
     "embedding_state",
 )
 
@@ -196,6 +197,7 @@ def store_edit(
         },
     )
     send_after_commit(memory_written, owner_id=memory.owner_id, memory_ids=(memory.pk,))
+    tell_stated([memory], now=now)
 
 
 def restore_version(memories: Sequence[Memory], *, now: datetime) -> Collection[int]:
@@ -259,7 +261,7 @@ def apply_version(row: Memory, earlier: MemoryRevision) -> None:
 def store_changed(rows: Sequence[Memory]) -> None:
     """Write changed rows and what is derived from them in few statements; their vectors are looked at again."""
     for row in rows:
-        row.embedding_state = EmbeddingState.PENDING
+        row.embedding_state, row.compared_at = EmbeddingState.PENDING, None
     Memory.objects.bulk_create(
         rows,
         update_conflicts=True,

@@ -135,6 +135,13 @@ def hold_of(memory: Memory, verdict: Verdict, *, now: datetime) -> Hold:
 def release_memories(rows: Sequence[Memory]) -> None:
     """Let held rows be read from now on; when they were written stays as it was."""
     Memory.objects.filter(pk__in=[row.pk for row in rows]).update(held_at=None)
+    for row in rows:
+        row.held_at = None
+
+
+def tell_stated(rows: Sequence[Memory], *, now: datetime) -> None:
+    """Tell who compares texts that agents may read these."""
+    stored_kinds()[MEMORY_KIND].state(rows, now=now)
 
 
 def discard_holds(rows: Iterable[Memory], *, actor: str, now: datetime) -> None:

@@ -5,20 +5,25 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.apps import apps
 from django.db import transaction
+from django.db.models import F
 
+from learning_app.preferences.core import PREFERENCE_ORIGIN
 from learning_app.preferences.limits import check_places
-from memory_app.memories.core import MEMORY_KIND, FactState, content_hash
+from memory_app.memories.core import BESIDE_ORIGIN, MEMORY_KIND, MEMORY_ORIGIN, FactState, content_hash
 from memory_app.memories.models import Memory
 from memory_app.memories.services.clean import clean_content, clean_fact_type, clean_metadata, clean_tickers
-from memory_app.memories.services.guarded import hold_new, judge_new
+from memory_app.memories.services.guarded import hold_new, judge_new, tell_stated
 from minara_site.kernel.audit_log.services import content_digest, record_audit
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.db import slices
 from minara_site.kernel.events import fact_recorded, memory_written, send_after_commit
 from minara_site.kernel.guard.kinds import stored_kinds
+from minara_site.kernel.ownership import lock_owner
 
 SLICE = 500
+MAX_SAME = 100  # rows of one writer and text that are looked at
 
 
 @dataclass(frozen=True)
@@ -44,12 +49,16 @@ def write_memory(
     now: datetime,
     reasoning: str = "",
 ) -> Memory:
-    """Store one memory; a text that the guard refuses is held.
+    """Store one memory; a text that the guard refuses is held. What its writer said already stands once, `is_repeated`.
 
     Raises Invalid when a field cannot be stored, and Conflict for a limit where no more can be in force.
     """
     memory = build_memory(owner_id=owner_id, draft=draft, now=now)
     with transaction.atomic():
+        lock_owner(owner_id)
+        if standing := find_repeated(memory):
+            repeat(standing, now=now, reasoning=reasoning)
+            return standing
         if memory.is_limit:
             check_places(owner_id)
         memory.save(force_insert=True)
@@ -71,6 +80,39 @@ def write_memory(
         if not held:
             stored_kinds()[MEMORY_KIND].accept([memory], now=now)
     return memory
+
+
+def find_repeated(memory: Memory) -> Memory | None:
+    """Return what its writer said in the same words, category, label and assets, and what is read or held.
+
+    What stands for something else, or in its place, is no repetition.
+    """
+    if memory.origin.startswith((PREFERENCE_ORIGIN, MEMORY_ORIGIN, BESIDE_ORIGIN)):
+        return None
+    same = Memory.objects.filter(
+        owner=memory.owner_id,
+        content_hash=memory.content_hash,
+        actor=memory.actor,
+        deleted_at__isnull=True,
+        retired_at__isnull=True,
+    )
+    about = (memory.category, memory.fact_type, set(memory.tickers))
+    rows = (row for row in same.order_by("pk")[:MAX_SAME] if row.preference_id is None)
+    return next((row for row in rows if (row.category, row.fact_type, set(row.tickers)) == about), None)
+
+
+def repeat(standing: Memory, *, now: datetime, reasoning: str) -> None:
+    """Count that a writer said the same again; of a fact the trail tells it."""
+    Memory.objects.filter(pk=standing.pk).update(seen=F("seen") + 1)
+    standing.seen, standing.is_repeated = standing.seen + 1, True
+    about: dict[str, Any] = {"owner_id": standing.owner_id, "actor": standing.actor}
+    details = {"id": standing.pk, "seen": standing.seen}
+    record_audit(now=now, tool_call="memory_repeated", reasoning=reasoning, details=details, **about)
+    if standing.fact_state:
+        # The facts stand above this room: their events are reached by name, never imported.
+        events = apps.get_model("memory_app", "ConsolidationEvent").objects
+        ids = {"fact_id": standing.pk, "other_id": standing.pk}
+        events.create(at=now, kind="deduplicated", decider="rule", **ids, **about)
 
 
 def record_fact(
@@ -163,6 +205,7 @@ def insert_memories(rows: Sequence[Memory], *, owner_id: int, now: datetime) -> 
     """
     ids = tuple(row.pk for row in Memory.objects.bulk_create(rows))
     send_after_commit(memory_written, owner_id=owner_id, memory_ids=ids)
+    tell_stated(rows, now=now)
     return hold_new(rows, now=now)
 
 

@@ -35,6 +35,7 @@ class Changes(ABC):
     differs: ClassVar[UnchangedReason] = UnchangedReason.CHANGED_SINCE
     whatever_since: ClassVar[bool] = False
     undone: ClassVar[Any]
+    label: ClassVar[Any] = ""
     id_column: ClassVar[str] = "pk"
 
     @abstractmethod
@@ -59,6 +60,18 @@ class Changes(ABC):
         What comes back is judged. Nothing else is touched.
         """
         update_rows(self.model, (*self.columns, *self.texts), [step.row for step in steps])
+
+    def title_of(self, row: Any) -> str:
+        """Return what a row is called where its kind has no text under guard."""
+        return f"{self.label} {row.pk}"
+
+    def title(self, number: int) -> str:
+        """Return what a row is called that is gone."""
+        return f"{self.label} {number}"
+
+    def url_of(self, row: Any) -> str:
+        """Return its page."""
+        return ""
 
     def name_rows(self, steps: Sequence[Step]) -> dict[str, Any]:
         """Return what the audit log keeps of moved rows."""

@@ -87,3 +87,16 @@ def is_named_key(actor: str) -> bool:
 def is_by_person(*, source: str | None, actor: str) -> bool:
     """Say whether a person typed it: a key may call a text the user's, but an agent wrote it."""
     return source in USER_WRITTEN and actor.startswith(PERSONS)
+
+
+class LeftOutReason(StrEnum):
+    """Why something that is stored is not in a prompt."""
+
+    OLDER = "older"
+    HIDDEN = "hidden"
+    HELD = "held"
+    RETIRED = "retired"
+    DELETED = "deleted"
+    EQUAL = "equal"  # another row says the same
+    CONFLICT = "conflict"  # another row says otherwise, and stands
+    LIMIT = "limit"  # a limit of its owner forbids it

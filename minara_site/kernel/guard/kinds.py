@@ -59,9 +59,10 @@ class HeldText:
 
 
 class StoredKind(ABC):
-    """A kind of text under guard. `on_accepted`, `on_held_again` and `on_deleted` happen in the same transaction.
+    """A kind of text under guard. What its listeners do happens in the same transaction.
 
-    `on_accepted(rows, now=now)` is called with rows that agents may read from now on,
+    `on_accepted(rows, now=now)` is called with rows that agents may read from now on, new or released,
+    `on_stated(rows, now=now)` with these, and where the room says so with those that were changed or restored,
     `on_held_again(holds, actor=actor, now=now)` with decided holds that are undone, by their rows, and
     `on_deleted(ids)` with the ids of rows that are gone for good. `on_release` says what becomes of released texts
     where the next session does not read them.
@@ -78,11 +79,12 @@ class StoredKind(ABC):
         self,
         *,
         on_accepted: Sequence[Listener] = (),
+        on_stated: Sequence[Listener] = (),
         on_held_again: Sequence[Listener] = (),
         on_deleted: Sequence[Listener] = (),
     ) -> None:
-        self.on_accepted, self.on_held_again = tuple(on_accepted), tuple(on_held_again)
-        self.on_deleted = tuple(on_deleted)
+        self.on_accepted, self.on_stated = tuple(on_accepted), tuple(on_stated)
+        self.on_held_again, self.on_deleted = tuple(on_held_again), tuple(on_deleted)
 
     def title(self, object_id: int) -> str:
         """Return what a text is called once it is not there to name itself."""
@@ -184,7 +186,12 @@ class StoredKind(ABC):
 
     def accept(self, rows: Sequence[Any], *, now: datetime) -> None:
         """Do what else happens when rows become readable."""
-        for listener in self.on_accepted:
+        for listener in (*self.on_accepted, *self.on_stated):
+            listener(rows, now=now)
+
+    def state(self, rows: Sequence[Any], *, now: datetime) -> None:
+        """Do what else happens when agents may read these texts, which they may have read before."""
+        for listener in self.on_stated:
             listener(rows, now=now)
 
     def delete_derived(self, ids: Sequence[int]) -> None:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from django.urls import reverse
 from django.utils.translation import gettext as _, gettext_lazy
 
-from memory_app.memories.core.prompt import LeftOutReason
 from memory_app.snapshot.core import LeftOut, SectionName
 from minara_site.kernel.core.diff import Op, Segment, line_diff
+from minara_site.kernel.core.vocabulary import LeftOutReason
 from minara_site.web.charts import MAX_SERIES, SegmentedBar, segmented_bar
 from minara_site.web.filters import Text
 from profile_app.prompt.core import Prompt
@@ -38,6 +38,9 @@ LEFT_OUT: dict[LeftOutReason, tuple[Text, str]] = {
     LeftOutReason.HIDDEN: (gettext_lazy("Switched off in your profile"), "profile:page"),
     LeftOutReason.RETIRED: (gettext_lazy("Retired by consolidation"), "memories:list"),
     LeftOutReason.DELETED: (gettext_lazy("Deleted, can be restored"), "memories:trash"),
+    LeftOutReason.EQUAL: (gettext_lazy("Says the same as another"), "memories:list"),
+    LeftOutReason.CONFLICT: (gettext_lazy("Another says otherwise, and stands"), "facts:conflicts"),
+    LeftOutReason.LIMIT: (gettext_lazy("A limit forbids it"), "facts:conflicts"),
 }
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from memory_app.facts.core import RETIRING, Decider
 from memory_app.facts.core.decision import Decision
-from memory_app.facts.models import ConsolidationEvent, FactConflict
+from memory_app.facts.models import ConsolidationEvent
 from memory_app.facts.services import apply_decision, consolidate_pending, find_conflicts
 from memory_app.memories.core import FactState
-from memory_app.memories.models import Memory
+from memory_app.memories.models import FactConflict, Memory
 from minara_site.kernel.core.vocabulary import Category, Source
 from tests.kit.clock import NOON
 from tests.memory_app.memories.factories import make_memory

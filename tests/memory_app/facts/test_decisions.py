@@ -4,17 +4,14 @@ taken back."""
 from datetime import timedelta
 
 import pytest
-from structlog.testing import capture_logs
 
-from memory_app.facts import selectors
-from memory_app.facts.core import ConflictState, Decider, EventKind
+from memory_app.facts.core import Decider, EventKind
 from memory_app.facts.core.decision import DecisionKind
-from memory_app.facts.models import ConsolidationEvent, FactConflict
+from memory_app.facts.models import ConsolidationEvent
 from memory_app.facts.selectors import list_conflicts
 from memory_app.facts.services import compare, consolidate_pending, find_conflicts, replace_corrected, undo_event
-from memory_app.facts.services.compare import MAX_SLOW, store_conflicts
-from memory_app.index.adapters.sql import SearchTooSlow
-from memory_app.memories.models import Memory
+from memory_app.memories.core import ConflictState
+from memory_app.memories.models import FactConflict, Memory
 from memory_app.memories.services import Draft, delete_memories, restore_memories, write_memory
 from minara_site.console.quarantine.services import hold_again
 from minara_site.kernel.audit_log.models import AuditEntry
@@ -36,27 +33,13 @@ def states(*facts):
     return [Memory.objects.values_list("fact_state", flat=True).get(pk=fact.pk) for fact in facts]
 
 
-def look_too_long(patch, is_slow):
-    """Let the looks for these owners take too long; return the list of the owners that were looked for."""
-    looks, look_up = [], selectors.look_up
-
-    def look(owner_id, terms):
-        looks.append(owner_id)
-        if is_slow(owner_id):
-            raise SearchTooSlow
-        return look_up(owner_id, terms)
-
-    patch.setattr(selectors, "look_up", look)
-    return looks
-
-
 @pytest.mark.database
 class TestFinding:
     def test_finds_a_pair_once_and_notes_it(self, ana):
         conflict = make_conflict(ana)
-        assert (conflict.older.content, conflict.newer.content, conflict.similarity) == (WEEKLY, DAILY, 0.5)
+        assert (conflict.older.content, conflict.newer.content, conflict.leaves.content) == (WEEKLY, DAILY, WEEKLY)
         event = ConsolidationEvent.objects.get(kind=EventKind.CONFLICT_FOUND)
-        assert (event.fact_id, event.other_id, event.decider) == (conflict.newer_id, conflict.older_id, Decider.RULE)
+        assert (event.fact_id, event.other_id, event.decider) == (conflict.older_id, conflict.newer_id, Decider.RULE)
         assert find_conflicts(now=LATER) == 0
         Memory.objects.update(compared_at=None)
         assert find_conflicts(now=LATER) == 0
@@ -75,45 +58,6 @@ class TestFinding:
             make_fact(ana, f"prefers {word} charts", minutes=number)
         consolidate_pending(now=NOON)
         assert [find_conflicts(now=NOON, most=1) for _run in range(4)] == [2, 1, 0, 0]
-
-    def test_one_whose_look_takes_too_long_is_compared_later(self, ana, monkeypatch):
-        weekly, daily = make_fact(ana, WEEKLY), make_fact(ana, DAILY, minutes=1)
-        consolidate_pending(now=NOON)
-        with monkeypatch.context() as patch, capture_logs() as logs:
-            look_too_long(patch, lambda _owner_id: True)
-            assert find_conflicts(now=NOON) == 0
-        assert {(log["event"], log["log_level"], log["fact_id"]) for log in logs} == {
-            ("fact_not_compared", "warning", weekly.pk),
-            ("fact_not_compared", "warning", daily.pk),
-        }
-        assert find_conflicts(now=LATER) == 1
-
-    def test_looks_that_take_too_long_end_and_keep_nobody_else_waiting(self, ana, ben, monkeypatch):
-        for number in range(2 * MAX_SLOW):
-            make_fact(ana, f"holds {number} ETH", minutes=number)
-        make_fact(ben, WEEKLY)
-        make_fact(ben, DAILY, minutes=1)
-        consolidate_pending(now=NOON)
-        looks = look_too_long(monkeypatch, lambda owner_id: owner_id == ana.pk)
-        assert find_conflicts(now=NOON) == 1
-        assert looks.count(ana.pk) == MAX_SLOW
-        assert not Memory.objects.filter(owner=ana, compared_at__isnull=False).exists()
-
-    def test_those_that_always_take_too_long_do_not_stand_before_the_others_for_good(self, ana, monkeypatch):
-        slow = [make_fact(ana, f"holds {number} ETH", minutes=number) for number in range(MAX_SLOW)]
-        quick = make_fact(ana, WEEKLY, minutes=9)
-        consolidate_pending(now=NOON)
-        find_similar = compare.find_similar
-
-        def find(fact):
-            if fact.pk in {each.pk for each in slow}:
-                raise SearchTooSlow
-            return find_similar(fact)
-
-        monkeypatch.setattr(compare, "find_similar", find)
-        for _run in range(30):
-            find_conflicts(now=LATER)
-        assert list(Memory.objects.filter(compared_at=LATER)) == [quick]
 
     def test_compares_one_that_comes_back_with_what_settled_meanwhile(self, ana):
         conflict = make_conflict(ana)

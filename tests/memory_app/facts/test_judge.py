@@ -8,15 +8,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from memory_app.capabilities import CONTRADICTION_JUDGE
-from memory_app.facts.core import ConflictState, Decider, EventKind
+from memory_app.facts.core import Decider, EventKind
 from memory_app.facts.core.decision import Pair
 from memory_app.facts.core.judging import HELD_BY_GUARD, JUDGED, MAX_INVALID, SYSTEM, JudgeAnswer
 from memory_app.facts.judge import JUDGE, LEASE, FactConsolidator, Outcome, judge_conflicts
-from memory_app.facts.models import ConsolidationEvent, FactConflict, FactVerdict
+from memory_app.facts.models import ConsolidationEvent, FactVerdict
 from memory_app.facts.services import consolidate_pending, find_conflicts, override_decision, undo_event
 from memory_app.facts.services.decide import side_of
 from memory_app.facts.tasks import consolidate
-from memory_app.memories.models import Memory
+from memory_app.memories.core import ConflictState
+from memory_app.memories.models import FactConflict, Memory
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.core.vocabulary import Source
 from minara_site.kernel.errors import Conflict, NotFound

@@ -8,9 +8,9 @@ from django.urls import reverse
 
 from memory_app.facts.core import EventKind
 from memory_app.facts.judge import judge_conflicts
-from memory_app.facts.models import ConsolidationEvent, FactConflict
+from memory_app.facts.models import ConsolidationEvent
 from memory_app.facts.services import consolidate_pending
-from memory_app.memories.models import Memory
+from memory_app.memories.models import FactConflict, Memory
 from minara_site.access.models import AccessEntry, User
 from minara_site.kernel.core.vocabulary import Source
 from minara_site.web.moments import cost_label

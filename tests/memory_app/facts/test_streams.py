@@ -9,11 +9,11 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from memory_app.facts.core import Decider, EventKind
 from memory_app.facts.core.sweep import Statement, plan_sweep
-from memory_app.facts.models import ConsolidationEvent, FactConflict
+from memory_app.facts.models import ConsolidationEvent
 from memory_app.facts.services import consolidate_pending, find_conflicts
 from memory_app.memories.core import FactState
 from memory_app.memories.core.fact_key import fact_key
-from memory_app.memories.models import Memory
+from memory_app.memories.models import FactConflict, Memory
 from minara_site.kernel.core.vocabulary import Source
 from tests.kit.clock import NOON
 from tests.kit.tables import taken_back

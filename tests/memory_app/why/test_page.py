@@ -7,9 +7,10 @@ import pytest
 from django.db import connections
 from django.test.utils import CaptureQueriesContext
 
-from memory_app.facts.core import ConflictState, Decider, EventKind
-from memory_app.facts.models import ConsolidationEvent, FactConflict
-from memory_app.memories.models import Memory
+from memory_app.facts.core import Decider, EventKind
+from memory_app.facts.models import ConsolidationEvent
+from memory_app.memories.core import ConflictState
+from memory_app.memories.models import FactConflict, Memory
 from memory_app.memories.prompt_rows import find_prompt_change, load_prompt_ids
 from memory_app.memories.services import Draft, write_memory
 from memory_app.search.core.surfaces import Surface
@@ -91,7 +92,7 @@ class TestPage:
         old = fact(ana, "Holds ETH", fact_state="retired", retired_at=NOON)
         rival = fact(ana, "Never sells ETH")
         decide(ana, EventKind.SUPERSEDED, old, memory, decider=Decider.MODEL, reason="newer")
-        FactConflict.objects.create(owner=ana, older=memory, newer=rival, similarity=0.9, found_at=NOON)
+        FactConflict.objects.create(owner=ana, older=memory, newer=rival, leaves=memory, found_at=NOON)
         session = start_session(owner=ana, title="Morning", actor="test", now=NOON).session
         found(ana, memory, query="what was sold", door=Surface.MCP)
         shown = main_of(page.get(f"/memories/{memory.pk}/why/"))
@@ -155,7 +156,7 @@ class TestPage:
             found(ana, memory, query=f"number {number}")
             other = fact(ana, f"Other fact {number}")
             decide(ana, EventKind.DEDUPLICATED, other, memory)
-            FactConflict.objects.create(owner=ana, older=memory, newer=other, similarity=0.9, found_at=NOON)
+            FactConflict.objects.create(owner=ana, older=memory, newer=other, leaves=memory, found_at=NOON)
         start_session(owner=ana, title="", actor="test", now=NOON)
         assert count() == few <= MAX_QUERIES
 

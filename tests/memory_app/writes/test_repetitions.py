@@ -10,11 +10,11 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from memory_app.facts.core import RETIRING, Decider, EventKind
-from memory_app.facts.models import ConsolidationEvent, FactConflict
+from memory_app.facts.models import ConsolidationEvent
 from memory_app.facts.services import consolidate_pending, find_conflicts, undo_event
 from memory_app.memories.core import FactState
 from memory_app.memories.core.fact_key import fact_key
-from memory_app.memories.models import Memory
+from memory_app.memories.models import FactConflict, Memory
 from memory_app.memories.services import Changes, Draft, delete_memories, edit_memory, record_fact, restore_memories
 from memory_app.writes.selectors.plans import preview_roll_back
 from minara_site.kernel.audit_log.models import AuditEntry
