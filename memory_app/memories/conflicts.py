@@ -40,6 +40,7 @@ class OpenPair(NamedTuple):
 class ConflictMark:
     """With which `others` a memory is in conflict, and the newest of them all; its pairs, the newest found first."""
 
+    memory_id: int
     pairs: tuple[OpenPair, ...]
     others: tuple[int, ...]
     newer: int
@@ -50,9 +51,14 @@ class ConflictMark:
         return self.pairs[-1].found_at
 
     @property
-    def is_against_limit(self) -> bool:
-        """Whether one of the two is a limit."""
-        return any(pair.basis == ConflictBasis.LIMIT for pair in self.pairs)
+    def is_limited(self) -> bool:
+        """Whether a limit forbids it."""
+        return any(pair.basis == ConflictBasis.LIMIT and pair.leaves_id == self.memory_id for pair in self.pairs)
+
+    @property
+    def is_limit(self) -> bool:
+        """Whether it is a limit that forbids what others say."""
+        return any(pair.basis == ConflictBasis.LIMIT and pair.stays_id == self.memory_id for pair in self.pairs)
 
 
 OPEN_PAIRS = Prepared(
@@ -95,7 +101,7 @@ def mark_of(memory_id: int, pairs: Iterable[tuple[OpenPair, datetime]]) -> Confl
     pairs = list(pairs)
     newest, _changed_at = max(pairs, key=lambda found: (found[1], found[0].newer_id))
     others = (pair.newer_id if pair.older_id == memory_id else pair.older_id for pair, _at in pairs)
-    return ConflictMark(tuple(pair for pair, _at in pairs), tuple(others), newest.newer_id)
+    return ConflictMark(memory_id, tuple(pair for pair, _at in pairs), tuple(others), newest.newer_id)
 
 
 def mark_record(mark: ConflictMark | None) -> dict[str, Any]:

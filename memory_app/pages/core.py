@@ -9,7 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from typing import Any
 
+from memory_app.memories.core.fact_key import same_text
 from memory_app.snapshot.core import SYSTEM_NOTE
 from minara_site.kernel.core.assets import AssetClass, classify, normalise_asset
 from minara_site.kernel.core.fence import fence_text
@@ -55,7 +57,7 @@ class Entry:
     """One thing known about an asset. `kind`, `provenance` and `note` are words of ours, `text` is stored content.
 
     `row_id` is the id of the row that it stands for. `at` is given where the time matters: the line begins with its
-    UTC date.
+    UTC date. `conflicts` are the memories beside which it cannot be true.
     """
 
     kind: str
@@ -65,6 +67,7 @@ class Entry:
     note: str = ""
     at: datetime | None = None
     row: RowKind = RowKind.MEMORY
+    conflicts: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +123,8 @@ def render_page(asset: Asset, sections: Iterable[Section]) -> str:
 def render_entry(entry: Entry) -> str:
     """Return the one line of an entry: when, what kind of thing, where it comes from, and then what it says."""
     date = f"{entry.at.astimezone(UTC).date().isoformat()} " if entry.at else ""
-    origin = ", ".join(filter(None, (entry.note, entry.provenance, f"{entry.row} {entry.row_id}")))
+    conflicts = f"in conflict with memory {', '.join(map(str, entry.conflicts))}" if entry.conflicts else ""
+    origin = ", ".join(filter(None, (entry.note, entry.provenance, f"{entry.row} {entry.row_id}", conflicts)))
     return f"- {date}[{entry.kind}] ({origin}) {plain_line(entry.text)}".rstrip()
 
 
@@ -142,14 +146,22 @@ def without_hidden(text: str) -> str:
     return "".join([*kept, text[place:]])
 
 
+def key_of(entry: Entry) -> Any:
+    """Return what entries that say the same have in common; a decision or method stands for itself."""
+    is_stated = entry.row in {RowKind.MEMORY, RowKind.PREFERENCE}
+    return same_text(entry.text) if is_stated else (entry.row, entry.row_id)
+
+
 def join_parts(parts: Sequence[Section]) -> tuple[Section, ...]:
     """Return one section a heading, in the order of the headings; one without entries is left out.
 
-    What has a date stands newest first, whichever part it came from; the rest keeps the order of the parts.
+    What has a date stands newest first, whichever part it came from; the rest keeps the order of the parts. Of texts
+    that say the same the first stands.
     """
     sections = []
     for heading in Heading:
-        entries = [entry for part in parts if part.heading is heading for entry in part.entries]
+        found = [entry for part in parts if part.heading is heading for entry in part.entries]
+        entries = list({key_of(entry): entry for entry in reversed(found)}.values())[::-1]
         if entries:
             entries.sort(key=lambda entry: entry.at or UNDATED, reverse=True)
             sections.append(Section(heading, tuple(entries)))

@@ -4,7 +4,7 @@ To add a part, as later rooms do: one function that returns its section, listed 
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -17,6 +17,7 @@ from learning_app.preferences.limits import Limit, load_limits
 from learning_app.preferences.models import Preference
 from memory_app.edges.core import EdgeType, NodeKind, SourceTable
 from memory_app.edges.models import MemoryEdge
+from memory_app.memories.conflicts import find_marks, load_left_out
 from memory_app.memories.core import HARD_CONSTRAINT, FactState
 from memory_app.memories.models import Memory, MemoryQuerySet, limit_rows
 from memory_app.memories.selectors import newest_accepted
@@ -148,10 +149,11 @@ def masked(section: Section) -> Section:
 
 
 def rows_about(asked: PageScope) -> MemoryQuerySet:
-    """Return the memories that the page may be made of beside limits."""
+    """Return the memories that the page may be made of beside limits, without what open conflicts leave out."""
     edges = edges_to_assets(asked.owner).filter(dst_entity_key=asked.asset.symbol)
     labelled = limit_rows(f"user:{asked.owner.pk}") if asked.hard_constraints else Q(fact_type=HARD_CONSTRAINT)
-    return readable(asked.owner).filter(pk__in=edges.values("src_id")).exclude(labelled)
+    left_out = load_left_out(asked.owner.pk)
+    return readable(asked.owner).filter(pk__in=edges.values("src_id")).exclude(labelled | Q(pk__in=left_out))
 
 
 def readable(owner: User) -> MemoryQuerySet:
@@ -196,7 +198,7 @@ def statement_part(asked: PageScope) -> Section:
     for written in USERS_FIRST:
         if places := MAX_STATEMENTS - len(found):
             found += newest_accepted(left.filter(written), places)
-    return Section(Heading.COMPILED_TRUTH, tuple(map(entry_of, found)))
+    return Section(Heading.COMPILED_TRUTH, tuple(entries_of(found)))
 
 
 def methodology_part(asked: PageScope) -> Section:
@@ -226,7 +228,7 @@ def event_part(asked: PageScope) -> Section:
     found = newest_accepted(rows, MAX_EVENTS)
     return Section(
         Heading.TIMELINE,
-        tuple(replace(entry_of(row), at=row.updated_at) for row in found),
+        tuple(replace(entry, at=row.updated_at) for entry, row in zip(entries_of(found), found, strict=True)),
     )
 
 
@@ -262,9 +264,12 @@ PARTS: tuple[Callable[[PageScope], Section], ...] = (
 )
 
 
-def entry_of(row: Memory) -> Entry:
-    """Return a memory as an entry."""
-    return Entry(row.category, row.badge, row.pk, row.content)
+def entries_of(rows: Sequence[Memory]) -> Iterator[Entry]:
+    """Yield memories as entries. One query."""
+    marks = find_marks([row.pk for row in rows])
+    for row in rows:
+        others = marks[row.pk].others if row.pk in marks else ()
+        yield Entry(row.category, row.badge, row.pk, row.content, conflicts=tuple(sorted(others)))
 
 
 def list_assets(*, owner: User) -> Mapping[AssetGroup, list[KnownAsset]]:

@@ -7,6 +7,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from memory_app.index.core.parser import MAX_QUERY_CHARS
+from memory_app.memories.conflicts import find_marks, mark_record
 from memory_app.search.core.rank import Fused, Part
 from memory_app.search.selectors import Hit
 from minara_site.access.actors import name_writers
@@ -56,9 +57,10 @@ def fused_record(fused: Fused) -> dict[str, Any]:
 
 
 def hit_records(hits: Sequence[Hit], *, reader: User) -> list[dict[str, Any]]:
-    """Return hits as API and tools answer them (contract). Two queries at most, for the names of their writers."""
+    """Return hits as API and tools answer them (contract). One query for conflicts, two at most for writers."""
+    marks = find_marks([hit.id for hit in hits])
     return [
-        hit_record(hit, writer)
+        hit_record(hit, writer) | mark_record(marks.get(hit.id))
         for hit, writer in zip(
             hits,
             name_writers(hits, reader=reader),

@@ -10,7 +10,7 @@ from pydantic import Field
 from memory_app.index.core.parser import MAX_QUERY_CHARS
 from memory_app.index.core.request import Fusion, Sort
 from memory_app.index.pages import note_text
-from memory_app.memories.api import WriterOut
+from memory_app.memories.api import ConflictOut, WriterOut
 from memory_app.search.answers import hit_records
 from memory_app.search.core.surfaces import Surface
 from memory_app.search.log import log_search
@@ -70,6 +70,7 @@ class HitOut(Record):
     writer: WriterOut
     score: float
     updated_at: datetime
+    conflict: ConflictOut | None = None
     explain: ExplanationOut | None = None
 
 

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _, gettext_lazy
 
 from memory_app.index.core.request import Fusion, Sort
 from memory_app.index.pages import note_text
+from memory_app.memories.conflicts import ConflictMark, find_marks
 from memory_app.memories.core.destinations import Destination
 from memory_app.memories.unconfirmed import find_unconfirmed_memories
 from memory_app.search.answers import MAX_TYPED_CHARS, parts_of
@@ -56,6 +57,7 @@ class FoundRow:
     excerpt: tuple[Segment, ...]
     owner_name: str
     unconfirmed: tuple[Destination, ...] = ()
+    mark: ConflictMark | None = None
 
     @property
     def badge(self) -> str:
@@ -146,6 +148,7 @@ def found_context(
     foreign = {hit.owner_id for hit in hits} - {reader.pk}
     names = {user.pk: user.get_short_name() for user in User.objects.filter(pk__in=foreign)} if foreign else {}
     doubts = find_unconfirmed_memories({hit.id: hit.content for hit in hits}, owner=owner)
+    marks = find_marks([hit.id for hit in hits])
     return {
         "rows": [
             FoundRow(
@@ -153,6 +156,7 @@ def found_context(
                 excerpt(hit.highlights),
                 names.get(hit.owner_id, ""),
                 doubts.get(hit.id, ()),
+                marks.get(hit.id),
             )
             for hit in hits
         ],

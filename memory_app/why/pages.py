@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _, gettext_lazy
 
 from memory_app.facts.core import Decider, EventKind
 from memory_app.facts.labels import EVENTS, reason_label
+from memory_app.memories.conflicts import mark_record
 from memory_app.memories.core import MEMORY_ORIGIN, State
 from memory_app.memories.models import Memory
 from memory_app.search.core.surfaces import Surface
@@ -250,6 +251,8 @@ def report_record(
         "released_by": names.get(hold.decided_by) if hold and hold.decision == Decision.RELEASED else None,
         "decisions": [decision_record(each) for each in report.decisions],
         "conflicts": report.conflicts,
+        "conflict": None,
+        **mark_record(report.mark),
         "edges": [
             {
                 "type": edge.edge_type,

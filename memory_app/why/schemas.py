@@ -4,7 +4,7 @@ from datetime import datetime
 
 from ninja import Schema
 
-from memory_app.memories.api import WriterOut
+from memory_app.memories.api import ConflictOut, WriterOut
 from minara_site.kernel.core.vocabulary import Source
 from minara_site.web.schemas import HeldOut
 
@@ -85,6 +85,7 @@ class ReportOut(Schema):
     released_by: str | None
     decisions: list[DecisionOut]
     conflicts: list[int]
+    conflict: ConflictOut | None
     edges: list[EdgeOut]
     carried_by: UsedBy
     found_by: FoundBy

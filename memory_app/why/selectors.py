@@ -16,8 +16,9 @@ from memory_app.edges.models import MemoryEdge
 from memory_app.edges.selectors import list_edges_of
 from memory_app.facts.core import RETIRING
 from memory_app.facts.models import ConsolidationEvent
-from memory_app.memories.core import MEMORY_KIND, MEMORY_ORIGIN, ConflictState
-from memory_app.memories.models import FactConflict, Memory
+from memory_app.memories.conflicts import ConflictMark, find_marks
+from memory_app.memories.core import MEMORY_KIND, MEMORY_ORIGIN
+from memory_app.memories.models import Memory
 from memory_app.memories.prompt_rows import PromptChange, find_prompt_change
 from memory_app.memories.selectors import find_reasoning, retention_cutoff
 from memory_app.search.models import SearchLogHit
@@ -109,6 +110,7 @@ class WhyReport:
     hold: Hold | None
     decisions: tuple[FactEvent, ...]
     conflicts: tuple[int, ...]
+    mark: ConflictMark | None
     others: dict[int, Memory]
     edges: Sequence[MemoryEdge]
     carried: NewestRows[SessionUse]
@@ -137,7 +139,8 @@ class WhyReport:
 
 def load_report(memory: Memory, *, now: datetime) -> WhyReport:
     """Return why a memory is there. Ten queries, however much hangs on it."""
-    decisions, conflicts = list_decisions(memory), list_conflicts(memory)
+    decisions, mark = list_decisions(memory), find_marks([memory.pk]).get(memory.pk)
+    conflicts = mark.others[:SHOWN] if mark else ()
     corrected = parse_number(memory.origin, after=MEMORY_ORIGIN)
     named = ({each.other_id for each in decisions} | {*conflicts, corrected}) - {None}
     others = Memory.objects.for_owner(memory.owner).kept(retention_cutoff(now)).filter(pk__in=named)
@@ -155,6 +158,7 @@ def load_report(memory: Memory, *, now: datetime) -> WhyReport:
         hold=holds.order_by("-pk").first(),
         decisions=decisions,
         conflicts=conflicts,
+        mark=mark,
         others={row.pk: row for row in others} if named else {},
         edges=list_edges_of(memory),
         carried=NewestRows.of([SessionUse(pk, title, at, ended_at is not None) for pk, title, at, ended_at in columns]),
@@ -195,15 +199,6 @@ def decided(memory_id: int, row: Mapping[str, Any]) -> FactEvent:
         is_about_it=is_about_it,
         is_undone=row["undone_by"] is not None,
         verdict=None if row["verdict__model"] is None else verdict,
-    )
-
-
-def list_conflicts(memory: Memory) -> tuple[int, ...]:
-    """Return the facts that may contradict this one and wait for a decision."""
-    open_ = FactConflict.objects.for_owner(memory.owner).filter(state=ConflictState.OPEN)
-    pairs = open_.filter(Q(older=memory.pk) | Q(newer=memory.pk)).order_by("-found_at", "-pk")
-    return tuple(
-        newer if older == memory.pk else older for older, newer in pairs.values_list("older_id", "newer_id")[:SHOWN]
     )
 
 

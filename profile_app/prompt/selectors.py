@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from learning_app.preferences.limits import Limit, limits_of, load_limit_rows
 from learning_app.preferences.selectors import list_active
 from memory_app.memories.core.prompt import MemoryRow
+from memory_app.memories.models import Memory
 from memory_app.memories.prompt_rows import LeftOutRows, load_prompt_rows
 from memory_app.snapshot.core import LeftOut
 from memory_app.snapshot.selectors import count_left_out, load_memory_block
@@ -108,17 +109,18 @@ def load_texts(
         summaries=texts,
         tags=stable_tags(owner.pk),
         memories=memories.personalization,
-        preferences=load_preferences(owner.pk) if is_gated else (),
+        preferences=load_preferences(owner.pk, memories.left_out) if is_gated else (),
         custom_prompt=texts.get(CUSTOM_PROMPT, ""),
         user_file=files.user,
     )
     return PromptTexts(owner, files, portrait, limits_of(limits, owner.pk), memories.observations, memories.left_out)
 
 
-def load_preferences(owner_id: int) -> list[PreferenceRow]:
-    """Return the soft preferences in force, the newest first."""
+def load_preferences(owner_id: int, left_out: LeftOutRows) -> list[PreferenceRow]:
+    """Return the soft preferences in force, the newest first; not those whose memories are left out."""
     rows = list_active(owner_id=owner_id, limit=MAX_PREFERENCES)
-    return [PreferenceRow(row.dimension, row.statement) for row in rows]
+    gone = {row.preference_id for row in Memory.objects.filter(pk__in=left_out)} if left_out else ()
+    return [PreferenceRow(row.dimension, row.statement) for row in rows if row.pk not in gone]
 
 
 def assemble(

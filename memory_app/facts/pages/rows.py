@@ -57,7 +57,7 @@ class FactRow:
 
 @dataclass(frozen=True)
 class ConflictRow:
-    """A pair as a row: the older fact and the newer one."""
+    """A pair as a row: the older memory and the newer one."""
 
     conflict: FactConflict
     older: FactRow
@@ -67,6 +67,11 @@ class ConflictRow:
     @property
     def pk(self) -> int:
         return self.conflict.pk
+
+    @property
+    def are_facts(self) -> bool:
+        """Whether one may replace the other: only facts are retired."""
+        return all(side.memory.fact_state == FactState.SETTLED for side in self.sides)
 
     @property
     def is_unreadable(self) -> bool:

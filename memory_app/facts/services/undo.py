@@ -38,7 +38,8 @@ def undo_event(
         ids = (undone.fact_id, undone.other_id)
         if undone.kind == EventKind.KEPT_BOTH and (made := find_made(ids, principal)):
             undo_set(made.pk, principal=principal, now=now)
-            return ConsolidationEvent.objects.get(undoes=undone)
+            opened: ConsolidationEvent = ConsolidationEvent.objects.get(undoes=undone)
+            return opened
         if ConsolidationEvent.objects.filter(undoes=undone).exists():
             raise Conflict(_("This was undone already."), code="undone")
         rows = lock_rows(undone.owner_id, [undone.fact_id])

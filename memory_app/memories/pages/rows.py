@@ -8,6 +8,8 @@ from django.utils.translation import ngettext
 
 from memory_app.index.core.highlight import Highlighter
 from memory_app.index.selectors import read_query
+from memory_app.memories.conflicts import ConflictMark, find_marks
+from memory_app.memories.core import State
 from memory_app.memories.core.destinations import Destination
 from memory_app.memories.models import Memory
 from memory_app.memories.prompt_use import PromptUse, prompt_line
@@ -51,6 +53,7 @@ class MemoryView:
     deleted_by: str = ""
     reason: str = ""
     brought_in_by: str = ""
+    mark: ConflictMark | None = None
 
     @property
     def pk(self) -> int:
@@ -92,6 +95,7 @@ def shape_rows(
     """Return memories as rows of the list of this owner, with what `query` found in them marked."""
     memories = list(memories)
     deleted, kept = find_own_deletions(memories), find_unrestorable(memories)
+    marks = find_marks([memory.pk for memory in memories if memory.state is State.LIVE])
     rows = [
         shape_row(
             memory,
@@ -105,6 +109,7 @@ def shape_rows(
         replace(
             row,
             deleted_before=deleted.get(row.pk),
+            mark=marks.get(row.pk),
             may_remove=row.may_remove and (principal.is_operator or row.pk not in kept),
         )
         for row in rows

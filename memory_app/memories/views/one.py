@@ -15,7 +15,8 @@ from learning_app.preferences.services.propose import PreferenceDraft, propose_p
 from learning_app.vocabulary import PreferenceKind, PreferenceSource
 from memory_app.edges.pages import describe_edges
 from memory_app.edges.selectors import list_edges_of
-from memory_app.memories.core import BESIDE_ORIGIN, MEMORY_KIND, MEMORY_ORIGIN, State
+from memory_app.memories.conflicts import OpenPair
+from memory_app.memories.core import BESIDE_ORIGIN, MEMORY_KIND, MEMORY_ORIGIN, ConflictBasis, State
 from memory_app.memories.forms import ConstraintForm, ReasonForm
 from memory_app.memories.models import Memory
 from memory_app.memories.pages.rows import MemoryView, restorable_label, shape_rows, with_deletions
@@ -35,9 +36,11 @@ from memory_app.memories.views.rows import answer_row
 from minara_site.access.access_log import log_opened
 from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act
+from minara_site.access.principal import Principal
 from minara_site.kernel.core.vocabulary import WriterKind
 from minara_site.kernel.errors import Conflict, Malformed
 from minara_site.kernel.guard.labels import SENTENCES
+from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.guard.selectors import find_open_holds
 from minara_site.kernel.plain_text import parse_number
 from minara_site.shell.pages import PageRequest, page
@@ -186,6 +189,7 @@ def render_one(
         "row": row,
         "memory": row.memory,
         "problem": problem,
+        "conflicts": load_conflicts(row, principal),
         "hold": find_hold(memory),
         "may_release": principal.may(Act.HOLD_RELEASE),
         "prompt_line": prompt_line(row.memory),
@@ -251,6 +255,17 @@ def may_make_hard(row: MemoryView, constraint: Preference | None) -> bool:
     memory = row.memory
     is_open = memory.is_labelled and not memory.is_hard and memory.state is State.LIVE
     return row.is_own and is_open and constraint is None
+
+
+def load_conflicts(row: MemoryView, principal: Principal) -> list[tuple[OpenPair, Memory, bool]]:
+    """Return the pairs of a memory with the other of each, and whether this reader may keep both. One query at most."""
+    if row.mark is None:
+        return []
+    others = Memory.objects.in_bulk(row.mark.others)
+    return [
+        (pair, masked_for(principal.owner, others[other]), row.is_own or pair.basis != ConflictBasis.LIMIT)
+        for pair, other in zip(row.mark.pairs, row.mark.others, strict=True)
+    ]
 
 
 def find_hold(memory: Memory) -> dict[str, Any] | None:
