@@ -25,14 +25,14 @@ from memory_app.memories.core import COMPARED, ConflictBasis, State
 from memory_app.memories.models import FactConflict, Memory, MemoryRevision, MemoryStatement
 from memory_app.memories.selectors import find_refused
 from minara_site.kernel.core.statements import contradict, forbids, read_statements
-from minara_site.kernel.core.vocabulary import WriterKind
+from minara_site.kernel.core.vocabulary import USER_WRITTEN, WriterKind
 from minara_site.kernel.jobs.services import Claim, report_progress
 
 MAX_COMPARED = 20_000  # memories in a run; the next run goes on
 SLICE = 500
 MAX_ALIKE = 30  # memories with which one is compared for a statement, the newest
 MAX_CONFLICTS = 5  # of one memory, with the newest
-MAX_LIMITED = 2_000  # memories that one limit is compared with, the newest
+AT_ONCE, MAX_LIMITED = 500, 5_000  # memories with which a limit is compared, when it is written and by the sweep
 
 
 def find_conflicts(
@@ -64,11 +64,7 @@ def compare_slice(owner_id: int, rows: Sequence[Memory], *, now: datetime, run_i
     refused, ids = find_refused(rows), [row.pk for row in rows]
     readable = [row for row in rows if row.pk not in refused]
     keys = {row.pk: {key_of(each.key) for each in read_statements(row.content)} for row in readable}
-    stated = [
-        MemoryStatement(memory=row, owner_id=owner_id, key=key)
-        for row in readable
-        for key in keys[row.pk] | topics_of(row.content)
-    ]
+    stated = [MemoryStatement(memory=row, owner_id=owner_id, key=key) for row in readable for key in keys[row.pk]]
     MemoryStatement.objects.filter(memory__in=ids).delete()
     MemoryStatement.objects.bulk_create(stated)
     forget_former(rows)
@@ -80,41 +76,41 @@ def compare_slice(owner_id: int, rows: Sequence[Memory], *, now: datetime, run_i
         pairs += [(row, other) for other in sorted(against, key=age_of, reverse=True)[:MAX_CONFLICTS]]
     Memory.objects.filter(pk__in=ids).update(compared_at=now)
     new = store_pairs(pairs, ConflictBasis.STATEMENT, now=now, run_id=run_id)
-    return new + compare_with_limits(readable, now=now, run_id=run_id)
+    return new + compare_with_limits(readable, most=MAX_LIMITED, now=now, run_id=run_id)
 
 
 def compare_written(rows: Iterable[Memory], *, now: datetime) -> None:
     """Compare memories that agents may read from now on with limits, and ask for the sweep. Needs a transaction."""
     rows = [row for row in rows if row.category in COMPARED and row.state is State.LIVE]
     forget_former(row for row in rows if row.version > 1)
-    stated = [row for row in rows if read_statements(row.content)]
-    for _owner_id, own in groupby(sorted(stated, key=attrgetter("owner_id")), attrgetter("owner_id")):
-        compare_with_limits(list(own), now=now)
-    if stated:
+    for _owner_id, own in groupby(sorted(rows, key=attrgetter("owner_id")), attrgetter("owner_id")):
+        compare_with_limits(list(own), most=AT_ONCE, now=now)
+    if any(read_statements(row.content) for row in rows):
         ask_for_sweep()
 
 
-def compare_with_limits(rows: Sequence[Memory], *, now: datetime, run_id: int | None = None) -> int:
-    """Store what memories of one owner have against limits, on either side; return how many pairs are new."""
+def compare_with_limits(rows: Sequence[Memory], *, most: int, now: datetime, run_id: int | None = None) -> int:
+    """Store what memories of one owner have against limits, on either side; return how many pairs are new.
+
+    A limit among them is compared with the newest memories, at most so many, and as many that its owner wrote.
+    """
     if not rows:
         return 0
-    owner_id = rows[0].owner_id
-    limits = list(Memory.objects.limits(owner_id, f"user:{owner_id}").live())
-    new = {row.pk for row in rows}
+    owner_id, new = rows[0].owner_id, {row.pk for row in rows}
     pairs = [
         (limit, row)
-        for limit in limits
-        for row in (find_limited(limit) if limit.pk in new else rows)
+        for limit in Memory.objects.limits(owner_id, f"user:{owner_id}").live()
+        for row in (list_newest(owner_id, most) if limit.pk in new else rows)
         if not row.is_hard and forbids(limit.content, row.content)
     ]
     return store_pairs(pairs, ConflictBasis.LIMIT, now=now, run_id=run_id)
 
 
-def find_limited(limit: Memory) -> list[Memory]:
-    """Return the newest memories of its owner that make a statement about what a limit does."""
-    topics = topics_of(limit.content)
-    ids = MemoryStatement.objects.filter(owner=limit.owner_id, key__in=topics).order_by("-memory").values("memory")
-    return list(Memory.objects.live().filter(pk__in=list(ids.values_list("memory", flat=True)[:MAX_LIMITED])))
+def list_newest(owner_id: int, most: int) -> Iterable[Memory]:
+    """Return the newest memories of an owner that are compared, and of these the newest that their owner wrote."""
+    rows = Memory.objects.filter(owner=owner_id, category__in=COMPARED).live().order_by("-updated_at", "-pk")
+    written = rows.filter(source__in=USER_WRITTEN)
+    return {row.pk: row for part in (rows, written) for row in part[:most]}.values()
 
 
 def find_others(owner_id: int, keys: Collection[str]) -> defaultdict[str, list[Memory]]:
@@ -185,8 +181,3 @@ def age_of(row: Memory) -> tuple[datetime, int]:
 def key_of(name: str) -> str:
     """Return a name as the index of statements keeps it."""
     return blake2s(name.encode(), digest_size=8).hexdigest()
-
-
-def topics_of(text: str) -> set[str]:
-    """Return the attributes that a text makes statements about, as the index of statements keeps them."""
-    return {key_of(f"topic {each.topic}") for each in read_statements(text)}
