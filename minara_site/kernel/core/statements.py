@@ -20,7 +20,7 @@ from minara_site.kernel.core.porter import stem
 from minara_site.kernel.core.tickers import EntityKind, any_of, chinese, find_mentions
 
 MAX_CHARS, MAX_STATEMENTS, MAX_FIGURES, MAX_FRAME, MAX_OBJECTS = 1_000, 12, 3, 24, 4
-NOON = 12
+NOON, COLON = 12, ":"
 DAYS_APART = 45  # of one thing; dates farther apart are of two
 _TABLES = load_toml(__package__, "statements.toml")
 _SCALES, _UNITS, _MONTHS, _NUMERALS = (_TABLES[name] for name in ("scales", "units", "months", "numerals"))
@@ -38,9 +38,9 @@ _TOKEN = re.compile(
         |the\ (?P<d4>\d\d?)(?:st|nd|rd|th)\b|(?P<d5>\d\d?)[号日](?!线|均))
     |(?P<clock>(?P<h1>\d\d?):(?P<min>[0-5]\d)(?!\d)(?:\s?(?P<p1>[ap])m\b)?
         |(?P<h2>\d\d?)\s?(?P<p2>[ap])m\b|(?P<h3>\d\d?)点(?P<half>半)?)
-    |(?P<ratio>(?P<one>\d+(?:\.\d+)?):(?P<two>\d+))
+    |(?P<ratio>(?P<one>\d+(?:\.\d+)?)[:比](?P<two>\d+))
     |(?P<until>(?:until|till|through|到|至)\s?20\d\d年?)
-    |(?P<year>(?:fy\s?)?20[0-4]\d(?:\s?财?年)?(?![\d.,]*\d|\s?{_SCALE}|\s?{_UNIT}))
+    |(?P<year>(?:fy\s?)?20[0-4]\d(?:\s?财?年|(?![\d.,]*\d|\s?{_SCALE}|\s?{_UNIT})))
     |(?P<period>[qh][1-4]\b|第?[一二三四1-4]季度?|[上下]半年|\d\d?月份?)
     |(?P<named>[\#№]\s?\d+|\d+(?:\.\d+)?-[a-z]+|\d+[日周]?均线|\d+年期|\d+(?:st|nd|rd|th)\b
         |第[一二三四五六七八九十\d]+|[a-z]+\d\w*)
@@ -48,11 +48,12 @@ _TOKEN = re.compile(
         (?:\s?(?:-|\u2013|~|to|and|至|到)\s?[$€£¥]?
         (?P<high>{_NUMBER})(?:\s?(?P<scale2>{_SCALE}))?(?:[ -]?(?P<unit2>{_UNIT}))?)?)
     |(?P<word>{_LATIN}|[\u3400-\u9fff])
-    |(?P<end>[.!\n\u3002](?=\s|$)|\u3002|\n)|(?P<comma>[,;])""",
+    |(?P<end>[.!\n\u3002](?=\s|$)|\u3002|\n)|(?P<comma>[,;])|(?P<colon>[:=])""",
     re.VERBOSE | re.IGNORECASE,
 )
 _PHRASES = re.compile(r",\s+")
 _WORD = re.compile(r"[a-z\u00c0-\u024f&]+|[\u3400-\u9fff]")
+_SHORT_YEAR = re.compile(r"(?<=[qh]\d)\s?'(\d\d)\b", re.IGNORECASE)
 _CLAUSE_END = re.compile(r"[.,;!\n\u3002](?:\s|$)|[,\u3002]")
 _ASIDE = re.compile("|".join(_TABLES["asides"]), re.IGNORECASE)
 _NUMERAL = re.compile(
@@ -207,8 +208,9 @@ _PARENTS = {place: whole for whole, parts in _TABLES["parents"].items() for plac
 _PURPOSED = frozenset({"main", "main_of", "currency"})
 _HINTS = re.compile(_TABLES["hints"], re.IGNORECASE)
 _CLASSES = {name: frozenset(words.split()) for name, words in _TABLES["classes"].items()}
+_VALUE, _VALUE_END = r"(?P<v>[^.,;:!?\u3002\n]{2,50}?)", rf"(?=$|\s(?:{_TABLES['value_ends']})\b)"
 _VALUES = [
-    (name, re.compile(pattern.replace("{v}", r"(?P<v>[^.,;:!?\u3002\n]{2,50})"), re.IGNORECASE))
+    (name, re.compile(pattern.replace("{v}", _VALUE + (_VALUE_END if pattern.endswith("{v}") else "")), re.IGNORECASE))
     for name, patterns in _TABLES["values"].items()
     for pattern in patterns
 ]
@@ -262,9 +264,12 @@ def _state(clauses: Sequence[Sentence]) -> Iterator[Statement]:
             if not part.is_denied and name in _EXCLUSIVE:
                 around = [*sorted(others.all_words), *(f"{figure.low:g}" for figure in part.figures)]
                 yield Statement(" ".join([name, *around]), values=values)
-        if (part.verbs or part.all_words & _ACTS or part.is_denied) and part.is_present and part in (parts or [whole]):
-            for word in sorted(part.all_words)[:MAX_OBJECTS]:
+        if part.is_present and part in (parts or [whole]):
+            is_named = part.verbs or part.all_words & _ACTS or part.is_denied
+            for word in sorted(part.all_words)[:MAX_OBJECTS] if is_named else ():
                 yield Statement(f"denied {word}", said=part)
+            if len(part.words) > 1 and not part.figures:
+                yield Statement(f"denied all {' '.join(sorted(part.all_words))}", said=part)
 
 
 def _can_count(sentence: Sentence) -> bool:
@@ -288,31 +293,24 @@ def _is_against(limit: Sentence, act: Sentence) -> bool:
         return False
     assets = {word for word in act.words if word[0] == "@"}
     wanted = {word for word in limit.words if word[0] == "@"}
-    is_elsewhere = wanted and not wanted & assets and (assets or act.words - limit.words)
-    if is_elsewhere or any(word[0] == "~" for word in act.words - limit.words):
-        return False
     have = act.all_words.union(*(_CLASSES.get(classify(asset[1:]) or "", _NONE) for asset in assets))
     have |= {"leverage"} if any(figure.kind == "x" for figure in act.figures) else _NONE
-    needs = limit.all_words - _GENERAL - wanted or limit.all_words - wanted
+    needs = limit.all_words - _GENERAL - wanted
     needs |= {"leverage"} if any(figure.kind == "x" for figure in limit.figures) else _NONE
+    others = act.words - limit.words - needs
+    if (wanted and not wanted & assets and (assets or others)) or any(word[0] == "~" for word in others):
+        return False
     if limit.figures:
-        return (
-            bool(needs)
-            and needs <= have
-            and any(_is_beyond(one, two, limit) for one in limit.figures for two in act.figures)
-        )
+        is_general = limit.verbs & act.verbs and limit.all_words <= act.all_words and not assets
+        beyond = [one for one in limit.figures for two in act.figures if _is_beyond(one, two, limit)]
+        return bool(beyond and (needs or wanted & assets or is_general)) and needs <= have
     for name in {name for name, _member in limit.listed if "only" in limit.marks}:
         allowed, used = ({member for other, member in each.listed if other == name} for each in (limit, act))
         if used - allowed and needs - allowed <= have:
             return True
     is_doing = act.verbs or act.all_words & _ACTS or {"want", "event"} & set(act.marks)
-    return (
-        limit.is_denied
-        and bool(needs or wanted)
-        and needs <= have
-        and bool(is_doing)
-        and ("exit" not in act.marks or bool(needs & _ACTS))
-    )
+    is_leaving = "exit" in act.marks and not needs & _ACTS
+    return limit.is_denied and bool(needs or wanted) and needs <= have and bool(is_doing) and not is_leaving
 
 
 def _is_beyond(bound: Figure, figure: Figure, limit: Sentence) -> bool:
@@ -329,7 +327,7 @@ def _plain(text: str) -> str:
     """Return a text in one spelling, without asides."""
     plain = narrowed(text).replace("\u2019", "'").replace("n't", " not").replace("'s ", " ")
     plain = _NUMERAL.sub(lambda match: _NUMERALS[match.group().lower()], plain)
-    return _ASIDE.sub(r"\1 ", plain)
+    return _ASIDE.sub(r"\1 ", _SHORT_YEAR.sub(r" 20\1", plain))
 
 
 @lru_cache(maxsize=8_192)
@@ -338,7 +336,8 @@ def _read(text: str) -> tuple[tuple[Sentence, ...], ...]:
     if len(text) > MAX_CHARS or "?" in narrowed(text):
         return ()
     items = list(_fold(list(_tokens(_plain(text)))))
-    if items and isinstance(items[0], Figure) and items[0].kind in {"date", "day"}:
+    begins = next((item for item in items if not str(item).startswith("~")), "")
+    if isinstance(begins, Figure) and begins.kind in {"date", "day"}:
         return ()
     sentences: list[list[list[str | Figure]]] = [[[]]]
     for item in items:
@@ -369,7 +368,7 @@ def _tokens(plain: str) -> Iterator[str | Figure]:
         elif kind == "named":
             yield said.replace(" ", "")
         else:
-            yield {"end": ".", "comma": ","}.get(kind, said)
+            yield {"end": ".", "comma": ",", "colon": COLON}.get(kind, said)
 
 
 def _figure(kind: str, match: re.Match[str]) -> Figure:
@@ -416,7 +415,7 @@ def _fold(tokens: Sequence[str | Figure]) -> Iterator[str | Figure]:
             yield f"{before}{token.low:g}" if is_name else token
             before, at = "", at + 1
             continue
-        form = None
+        form = "" if token == COLON else None
         for length in range(min(_LONGEST.get(token, 0), len(tokens) - at), 0, -1):
             form = _FORMS.get(tuple(map(str, tokens[at : at + length])))
             if form is not None:
@@ -474,10 +473,11 @@ def _read_values(text: str) -> list[Statement]:
     for clause, (name, pattern) in product(clauses, _VALUES):
         if match := pattern.search(clause):
             whole, rest = (_sentence(_items(part)) for part in (clause, clause[: match.start()]))
-            values = frozenset(item for item in _items(match["v"]) if isinstance(item, str) and item[0] not in "!~")
+            said = [item for item in _items(match["v"]) if isinstance(item, str) and item[0] not in "!~"]
+            values = frozenset(filter(str.isascii, said)) or frozenset({match["v"].strip()[:2]} if said else ())
             about = [str(item) for group in ("n", "p") for item in _items(match.groupdict().get(group) or "")]
             others = rest.all_words if name in _PURPOSED else {word for word in whole.words if word[0] == "%"}
-            if values and not whole.is_denied and whole.is_present:
+            if values and not whole.is_denied and (whole.is_present or name == "currency"):
                 found.append(Statement(" ".join([name.partition("_")[0], *about, *sorted(others)]), values=values))
     return found
 
