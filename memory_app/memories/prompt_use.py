@@ -75,9 +75,9 @@ NOTES = {
     LeftOutReason.HIDDEN: gettext_lazy("left out: memories about you are switched off in your profile"),
     LeftOutReason.HELD: gettext_lazy("left out: held by the guard"),
     LeftOutReason.RETIRED: gettext_lazy("left out: retired"),
-    LeftOutReason.EQUAL: gettext_lazy("left out: another memory says the same"),
-    LeftOutReason.CONFLICT: gettext_lazy("left out: another memory says otherwise"),
-    LeftOutReason.LIMIT: gettext_lazy("left out: a limit forbids it"),
+    LeftOutReason.EQUAL: gettext_lazy("left out: said by another"),
+    LeftOutReason.CONFLICT: gettext_lazy("left out: in conflict"),
+    LeftOutReason.LIMIT: gettext_lazy("left out: against a limit"),
 }
 
 
