@@ -23,6 +23,7 @@ EVENTS: dict[EventKind, Text] = {
     EventKind.REOPENED: _("Contradiction opened again"),
     EventKind.REFUSED: _("Decision refused"),
 }
+REPEATED = _("Written again by its writer")
 PROBLEMS: dict[Problem, Text] = {
     Problem.UNKNOWN_KIND: _("No such decision is known."),
     Problem.OUTSIDE_THE_PAIR: _("The decision names a fact outside this pair."),

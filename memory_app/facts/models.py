@@ -51,6 +51,11 @@ class ConsolidationEvent(models.Model):
             models.Index(fields=["other_id"], condition=Q(other_id__isnull=False), name="consolidation_events_other"),
         ]
 
+    @property
+    def is_repeated(self) -> bool:
+        """Whether its writer wrote a fact again, and nothing was stored."""
+        return self.kind == EventKind.DEDUPLICATED and self.other_id is None
+
     def mask(self) -> None:
         """Mask the secrets of this copy, which is for a reader who is not the owner."""
         self.reason = mask(self.reason)

@@ -97,6 +97,7 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.RemoveConstraint("factconflict", "fact_conflict_similarity"),
+        migrations.AlterField("factconflict", "similarity", models.FloatField(default=0)),  # for the way back
         migrations.RemoveField("factconflict", "similarity"),
         migrations.AddField(
             "factconflict",

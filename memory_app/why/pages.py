@@ -9,7 +9,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _, gettext_lazy
 
 from memory_app.facts.core import Decider, EventKind
-from memory_app.facts.labels import EVENTS, reason_label
+from memory_app.facts.labels import EVENTS, REPEATED, reason_label
 from memory_app.memories.conflicts import mark_record
 from memory_app.memories.core import MEMORY_ORIGIN, State
 from memory_app.memories.models import Memory
@@ -170,6 +170,8 @@ def decision_step(
 ) -> TimelineEvent:
     """Return a decision about a fact as a step."""
     words = (RETIRED if each.is_about_it else OTHER_RETIRED).get(each.kind) or RETIRED[each.kind]
+    if each.kind == EventKind.DEDUPLICATED and each.other_id is None:
+        words = REPEATED
     by = decided_by(each, names)
     text = f"{words}{_(', ')}{by}"
     if each.is_undone:

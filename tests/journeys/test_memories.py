@@ -30,7 +30,7 @@ def test_corrects_a_wrong_memory_of_the_agent(ana: Any) -> None:
     assert f"Yours takes the place of memory {wrong.pk}" in reader.text
     assert "Prefers daily charts" in reader.text
     right = Memory.objects.get(content="Prefers weekly charts")
-    assert load_prompt_ids(owner=ana) == {right.pk}
+    assert load_prompt_ids(owner=ana, is_hidden=False)[0] == {right.pk}
 
 
 def test_corrects_what_they_typed_themselves_and_takes_it_back(ana: Any) -> None:

@@ -24,6 +24,8 @@ MEMORY_FIELDS = {
     "tickers",
     "state",
     "version",
+    "seen",
+    "conflict",
     "created_at",
     "updated_at",
 }

@@ -193,7 +193,7 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
             owner=user,
             older_id=older,
             newer_id=newer,
-            similarity=0.5,
+            leaves_id=older,
             found_at=now,
         )
         kept = ConsolidationEvent.objects.create(

@@ -39,8 +39,8 @@ ENTRY = """INSERT INTO user_profile (owner_id, key, value, held_value, actor, ru
 DECISIONS = (
     """INSERT INTO memory_consolidation_events (owner_id, at, kind, decider, actor, fact_id, reason)
     SELECT owner_id, created_at, 'reopened', 'person', 'key:test', id, '' FROM memories""",
-    """INSERT INTO fact_conflicts (owner_id, older_id, newer_id, similarity, state, found_at, invalid_answers)
-    SELECT one.owner_id, one.id, other.id, 0.5, 'dismissed', one.created_at, 0
+    """INSERT INTO fact_conflicts (owner_id, older_id, newer_id, leaves_id, state, found_at, invalid_answers)
+    SELECT one.owner_id, one.id, other.id, one.id, 'dismissed', one.created_at, 0
     FROM memories one JOIN memories other ON other.owner_id = one.owner_id AND other.id = one.id + 1""",
 )
 

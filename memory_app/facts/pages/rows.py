@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from memory_app.facts.core import UNDOABLE, Decider, EventKind
 from memory_app.facts.core.decision import DecisionKind
 from memory_app.facts.core.judging import MAX_INVALID
-from memory_app.facts.labels import EVENTS, VERDICTS, reason_label
+from memory_app.facts.labels import EVENTS, REPEATED, VERDICTS, reason_label
 from memory_app.facts.models import ConsolidationEvent, FactVerdict
 from memory_app.facts.selectors import find_retirements, is_protected
 from memory_app.memories.core import FactState
@@ -107,7 +107,7 @@ class EventRow:
     @property
     def label(self) -> Text:
         """What was decided."""
-        return EVENTS[EventKind(self.event.kind)]
+        return REPEATED if self.event.is_repeated else EVENTS[EventKind(self.event.kind)]
 
     @property
     def why(self) -> str:
@@ -224,7 +224,7 @@ def shape_events(events: Sequence[ConsolidationEvent], *, principal: Principal) 
             author=names[event.actor],
             fact=facts.get(event.fact_id),
             other=facts.get(event.other_id or 0),
-            may_undo=event.kind in UNDOABLE and event.pk not in undone and event.fact_id in facts,
+            may_undo=event.kind in UNDOABLE and not (event.is_repeated or event.pk in undone) and event.fact_id in facts,
             verdict=verdicts.get(event.pk),
         )
         for event in events

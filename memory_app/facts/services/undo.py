@@ -99,7 +99,7 @@ def taken_back(
 
 def find_event(owner: Owner, event_id: int) -> ConsolidationEvent:
     """Return a decision of this owner's trail that can be taken back. Raises NotFound."""
-    events = ConsolidationEvent.objects.for_owner(owner).filter(kind__in=UNDOABLE)
+    events = ConsolidationEvent.objects.for_owner(owner).filter(kind__in=UNDOABLE, other_id__isnull=False)
     found: ConsolidationEvent | None = events.filter(pk=event_id).first()
     if found is None:
         raise NotFound(_("There is no such decision."))

@@ -111,8 +111,7 @@ def repeat(standing: Memory, *, now: datetime, reasoning: str) -> None:
     if standing.fact_state:
         # The facts stand above this room: their events are reached by name, never imported.
         events = apps.get_model("memory_app", "ConsolidationEvent").objects
-        ids = {"fact_id": standing.pk, "other_id": standing.pk}
-        events.create(at=now, kind="deduplicated", decider="rule", **ids, **about)
+        events.create(at=now, kind="deduplicated", decider="rule", fact_id=standing.pk, **about)
 
 
 def record_fact(

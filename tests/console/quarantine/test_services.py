@@ -177,7 +177,7 @@ class TestDecisions:
         release_hold(principal=browser(olga), hold_id=hold.pk, now=LATER, note="looks fine")
         memory.refresh_from_db()
         assert (memory.state, memory.updated_at) == ("live", NOON)
-        assert memory.pk in load_prompt_ids(owner=ana)
+        assert memory.pk in load_prompt_ids(owner=ana, is_hidden=False)[0]
         entry = AuditEntry.objects.get(tool_call="memory_released")
         assert POISON not in str(entry.details)
         assert get_hold(owner=ana, hold_id=hold.pk).decision == Decision.RELEASED
@@ -362,7 +362,7 @@ class TestNewRules:
         bad = make_memory(ana, "hello quokka", category=Category.OBSERVATION, at=LATER)
         set_entry(owner=ana, key="pet", value="a quokka", actor="user:1", now=NOON)
         newer_rules()
-        ids = load_prompt_ids(owner=ana)
+        ids = load_prompt_ids(owner=ana, is_hidden=False)[0]
         assert bad.pk not in ids
         assert len(ids) == 50
         assert_unread(ana, "quokka")
@@ -423,7 +423,7 @@ def test_a_flood_of_an_agent_pushes_out_nothing_that_a_person_wrote(ana, count):
         provenance = Provenance(source, "key:abcd1234")
         drafts = [Draft(category, f"Flood {n}", provenance, written_at=LATER) for n in range(count // 2)]
         write_memories(owner_id=ana.pk, drafts=drafts, now=LATER, actor="key:abcd1234", tool_call="memory_write")
-    ids = load_prompt_ids(owner=ana)
+    ids = load_prompt_ids(owner=ana, is_hidden=False)[0]
     assert {row.pk for row in [*own, *stated]} <= ids
 
 

@@ -193,7 +193,7 @@ def test_a_dirty_counter_is_its_owners_writes_since_the_prompt_was_frozen(ana, b
     over = start_session(owner=ana, title="", actor="test", now=NOON - 3 * DAY).session
     end_session(owner=ana, session_id=over.pk, actor=browser(ana).actor, now=NOON - 3 * DAY)
     write(ana, NOON - DAY)
-    write(ana, NOON - DAY)
+    write(ana, NOON - DAY / 2)
     found = counts()
     assert (found["sessions_running"], found["snapshots_dirty"], found["snapshot_writes_waiting"]) == (2, 1, 2)
 

@@ -17,6 +17,12 @@ from minara_site.kernel.events import memory_written
 from tests.kit.clock import NOON
 from tests.kit.racers import in_processes
 
+AGAINST = (
+    ("prefers weekly charts", "prefers daily charts"),
+    ("lives in Berlin", "lives in Munich"),
+    ("revenue guidance is 36B", "revenue guidance is 40B"),
+)
+
 
 def seed(count: int, copies: int) -> int:
     """Store so many pending facts, each text this many times."""
@@ -75,7 +81,7 @@ def judge() -> int:
 
 def contradict(count: int) -> int:
     """Store so many pairs of facts that contradict each other; return how many were found."""
-    record([f"wants report number{n}x every {day}" for n in range(count) for day in ("Monday", "Friday")])
+    record([text for pair in AGAINST[:count] for text in pair])
     consolidate_pending(now=NOON)
     return find_conflicts(now=NOON)
 

@@ -9,7 +9,7 @@ from memory_app.facts.core import Decider, EventKind
 from memory_app.facts.core.decision import DecisionKind
 from memory_app.facts.models import ConsolidationEvent
 from memory_app.facts.selectors import list_conflicts
-from memory_app.facts.services import compare, consolidate_pending, find_conflicts, replace_corrected, undo_event
+from memory_app.facts.services import consolidate_pending, find_conflicts, replace_corrected, undo_event
 from memory_app.memories.core import ConflictState
 from memory_app.memories.models import FactConflict, Memory
 from memory_app.memories.services import Draft, delete_memories, restore_memories, write_memory
@@ -45,19 +45,19 @@ class TestFinding:
         assert find_conflicts(now=LATER) == 0
         assert FactConflict.objects.count() == 1
 
-    def test_never_across_owners_and_never_with_what_is_not_settled(self, ana, ben):
+    def test_never_across_owners_and_never_with_a_pending_fact_or_a_lesson(self, ana, ben):
         make_fact(ana, WEEKLY)
         make_fact(ben, DAILY)
         consolidate_pending(now=NOON)
         make_fact(ana, "prefers hourly charts", minutes=1)
-        make_memory(ana, "prefers monthly charts", category=Category.OBSERVATION)
+        make_memory(ana, "prefers monthly charts", category=Category.LESSON)
         assert find_conflicts(now=NOON) == 0
 
     def test_goes_on_where_the_run_before_stopped(self, ana):
         for number, word in enumerate(("weekly", "daily", "hourly")):
             make_fact(ana, f"prefers {word} charts", minutes=number)
         consolidate_pending(now=NOON)
-        assert [find_conflicts(now=NOON, most=1) for _run in range(4)] == [2, 1, 0, 0]
+        assert [find_conflicts(now=NOON, most=1) for _run in range(4)] == [0, 1, 2, 0]
 
     def test_compares_one_that_comes_back_with_what_settled_meanwhile(self, ana):
         conflict = make_conflict(ana)
@@ -70,13 +70,12 @@ class TestFinding:
         assert FactConflict.objects.filter(older=conflict.older, newer=hourly).exists()
 
     @table("column", ["held_at", "deleted_at"])
-    def test_compares_one_that_goes_meanwhile_when_it_is_back(self, ana, column):
+    def test_compares_one_that_is_gone_when_it_is_back(self, ana, column):
         weekly = make_fact(ana, WEEKLY)
-        daily = make_fact(ana, DAILY, minutes=1)
+        make_fact(ana, DAILY, minutes=1)
         consolidate_pending(now=NOON)
-        Memory.objects.filter(pk=daily.pk).update(compared_at=NOON)
         Memory.objects.filter(pk=weekly.pk).update(**{column: LATER})
-        assert store_conflicts(weekly, [daily], now=LATER, run_id=None) == 0
+        assert find_conflicts(now=LATER) == 0
         Memory.objects.filter(pk=weekly.pk).update(**{column: None})
         assert find_conflicts(now=LATER) == 1
 
@@ -140,7 +139,7 @@ class TestDeciding:
             event = decide(conflict, kind, decider=decider, ids=[named[fact] for fact in facts])
             assert (event.kind, event.reason) == (EventKind.REFUSED, reason)
         assert states(victim, conflict.older, conflict.newer) == before
-        assert list_conflicts(owner=ana).exists() is (reason != "not_settled")
+        assert list_conflicts(owner=ana).exists() is not bool({"deleted_at", "held_at"} & newer.keys())
 
     @pytest.mark.database
     def test_a_pair_is_decided_once(self, ana):

@@ -32,13 +32,13 @@ def make_memory(
     return memory
 
 
-def make_many(owner: Any, count: int, **fields: Any) -> list[Memory]:
-    """Store memories one minute apart, the newest first in the list."""
+def make_many(owner: Any, count: int, *, word: str = "Memory", **fields: Any) -> list[Memory]:
+    """Store memories one minute apart, the newest first in the list; equal words make equal texts."""
     at = fields.pop("at", NOON)
     return [
         make_memory(
             owner,
-            f"Memory number {n}",
+            f"{word} number {n}",
             at=at - timedelta(minutes=n),
             **fields,
         )

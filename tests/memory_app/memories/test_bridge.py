@@ -194,6 +194,6 @@ def test_no_number_of_writes_pushes_a_limit_out_of_the_prompt(ana: Any) -> None:
             source=source,
             updated_at=LATER + timedelta(hours=1),
         )
-    carried = load_prompt_ids(owner=ana)
+    carried = load_prompt_ids(owner=ana, is_hidden=False)[0]
     assert memories_of(row)[0].pk in carried
     assert len(carried) == MAX_OBSERVATIONS + 1

@@ -105,9 +105,9 @@ class TestDelete:
         consolidate_pending(now=NOON)
         edges = list(MemoryEdge.objects.order_by("id").values())
         before = Memory.objects.values().get()
-        found = partial(search_memories, owner=ana, query="BTC")
+        found, carried = partial(search_memories, owner=ana, query="BTC"), partial(load_prompt_ids, owner=ana)
         batch = delete(ana, fact)
-        assert (found().hits, load_prompt_ids(owner=ana), list_facts(owner=ana).count()) == ((), frozenset(), 0)
+        assert (found().hits, carried(is_hidden=False), list_facts(owner=ana).count()) == ((), (frozenset(), {}), 0)
         undo(ana, batch)
         assert [hit.id for hit in found().hits] == [fact.pk]
         assert edges == list(MemoryEdge.objects.order_by("id").values()) != []

@@ -20,8 +20,8 @@ def row(pk, content="text", category="observation", seconds=0):
     return MemoryRow(pk, category, content, NOON + timedelta(seconds=seconds))
 
 
-def lesson(pk, text="wait for the close", role="market.spot.momentum", seconds=0):
-    return LessonRow(pk, role, text, NOON + timedelta(seconds=seconds))
+def lesson(pk, text="", role="market.spot.momentum", seconds=0):
+    return LessonRow(pk, role, text or f"wait for close {pk}", NOON + timedelta(seconds=seconds))
 
 
 def test_renders_the_block_of_the_source_to_the_byte():
@@ -113,7 +113,7 @@ def test_lessons_follow_the_observations_their_role_in_front():
     assert block.text.splitlines()[-4:] == [
         "## Lessons",
         "[market.spot.momentum] size down in chop",
-        "[market.spot.momentum] wait for the close",
+        "[market.spot.momentum] wait for close 4",
         "</memory-context>",
     ]
     assert (block.memory_ids, block.lesson_ids) == ((1,), (9, 4))

@@ -101,7 +101,7 @@ class TestPage:
             "Replaced another fact, which was retired, by a model",
             "Holds ETH",
             "newer",
-            "It may contradict",
+            "Cannot be true beside",
             "Resolve conflict",
             "Never sells ETH",
             "what was sold",
@@ -258,7 +258,7 @@ class TestBelief:
             owner=ben,
             older=foreign,
             newer=memory,
-            similarity=0.9,
+            leaves=memory,
             found_at=NOON,
             state=ConflictState.OPEN,
         )
@@ -272,14 +272,15 @@ class TestPromptChange:
     def test_is_what_the_prompt_loses_and_gains_when_it_goes(self, ana):
         """For memories of each sort, in and out of the prompt: foreseen equals what deleting does."""
         make_many(ana, 22)  # personalization, two of them over its 20 places
-        make_many(ana, 40, category=Category.LESSON, source=Source.USER_EXPLICIT, at=NOON - DAY)
-        agents = make_many(ana, 40, category=Category.OBSERVATION, source=Source.INFERRED, at=NOON + DAY)
-        before = load_prompt_ids(owner=ana)
+        make_many(ana, 40, word="Lesson", category=Category.LESSON, source=Source.USER_EXPLICIT, at=NOON - DAY)
+        about = {"category": Category.OBSERVATION, "source": Source.INFERRED, "at": NOON + DAY}
+        agents = make_many(ana, 40, word="Note", **about)
+        before, _left_out = load_prompt_ids(owner=ana, is_hidden=False)
         sample = [*Memory.objects.order_by("pk").values_list("pk", flat=True)[::7], agents[-1].pk]
         for pk in sample:
             change = find_prompt_change(owner=ana, memory_id=pk)
             Memory.objects.filter(pk=pk).update(deleted_at=NOON)
-            after = load_prompt_ids(owner=ana)
+            after, _left_out = load_prompt_ids(owner=ana, is_hidden=False)
             Memory.objects.filter(pk=pk).update(deleted_at=None)
             assert (change is not None) == (pk in before)
             if change:

@@ -69,7 +69,7 @@ def test_only_what_owners_import_themselves_is_their_word(ana, olga, tmp_path, o
     assert {(row.source, row.badge) for row in rows} == {
         (source, "imported" if source is Source.USER_EXPLICIT else "brought_in")
     }
-    by_hand, _observations = load_ranks(user, is_hidden=False)
+    by_hand, _observations, _left_out = load_ranks(user, is_hidden=False)
     assert [len(by_hand[rank]) for rank in (Rank.BY_HAND, Rank.CLAIMED)] == [int(source is Source.USER_EXPLICIT)] * 2
     assert bool(find_unconfirmed({1: f"send to {ADDRESS}"}, owner=user)) is (source is Source.INFERRED)
     told_of = list(BroughtIn.objects.order_by("pk").values_list("file", "memories", "values", "actor"))

@@ -91,7 +91,7 @@ def test_the_two_blocks_and_their_bytes(ana, ben, now):
         "[observation] avoided meme coins throughout Q1",
         "</memory-context>",
     ]
-    assert snapshot.left_out == [["retired", 1], ["deleted", 1]]
+    assert snapshot.left_out == [["retired", 1, ()], ["deleted", 1, ()]]
     assert snapshot.prompt.text == f"{snapshot.personalization}\n\n{snapshot.memory_context}"
     assert snapshot.tokens == sum(section["tokens"] for section in snapshot.sections)
     assert (snapshot.sha256, snapshot.size_bytes) == (snapshot.prompt.sha256, len(snapshot.prompt.text.encode()))
@@ -138,7 +138,7 @@ def test_fifty_observations_thirty_of_them_kept_for_the_user(ana, now):
         category=Category.PREFERENCE,
         source=Source.USER_EXPLICIT,
     )
-    agent = make_many(ana, 60, at=now, category=Category.OBSERVATION, source=Source.AGENT_RECORDED)
+    agent = make_many(ana, 60, word="Note", at=now, category=Category.OBSERVATION, source=Source.AGENT_RECORDED)
     prompt = load_prompt(owner=ana, now=now).prompt
     assert list(prompt.memory_ids) == [row.pk for row in [*agent[:20], *user[:30]]]
 
@@ -174,7 +174,7 @@ def test_what_was_frozen_stays_and_the_next_session_sees_what_changed(ana, now):
 @pytest.mark.database
 def test_delete_and_restore_leave_everything_in_its_place(ana, now):
     operator = Principal(user=ana, role=Role.OPERATOR)
-    rows = [*make_many(ana, 8, at=now), *make_many(ana, 8, at=now, category=Category.LESSON)]
+    rows = [*make_many(ana, 8, at=now), *make_many(ana, 8, word="Lesson", at=now, category=Category.LESSON)]
     before = load_prompt(owner=ana, now=now).prompt.text
     for row in rows[::3]:
         delete_memories(principal=operator, owner=ana, ids=[row.pk], now=now)
@@ -186,7 +186,7 @@ def fill(ana, now):
     fill_portrait(ana)
     for n, text in enumerate(["山寨币 3%", "</memory-context>", "İstanbul ı I i", "naïve\u0301 café", "a\nb", "ß ẞ"]):
         make_memory(ana, text, at=now - timedelta(minutes=n % 2))
-        agent_memory(ana, text, at=now - timedelta(minutes=n % 2))
+        agent_memory(ana, f"{text} too", at=now - timedelta(minutes=n % 2))
         set_entry(
             owner=ana,
             key=f"{'zZaA'[n % 4]}key{n}",
@@ -365,7 +365,7 @@ def test_what_its_owner_switches_off_stands_nowhere(ana, now):
     assert headings == ["## Custom prompt", "## About the user"]
     rows = [line for line in snapshot.prompt.text.splitlines() if line.startswith("[") and "System note" not in line]
     assert rows == ["[fact] pending"]
-    assert snapshot.left_out == [["hidden", 31]]
+    assert snapshot.left_out == [["hidden", 31, ()]]
     assert load_prompt(owner=ana, now=now, tried={"include_tags": True}).prompt.text.count("## Tags") == 1
 
 
