@@ -7,7 +7,14 @@ from ninja import Query, Status
 from pydantic import Field
 
 from learning_app.cases.models import CASE_KIND
-from learning_app.cases.schemas import CaseHeldOut, CaseOut, CaseQuery, NewCase
+from learning_app.cases.schemas import (
+    CaseHeldOut,
+    CaseOut,
+    CaseQuery,
+    NewCase,
+    RepeatedCaseHeldOut,
+    RepeatedCaseOut,
+)
 from learning_app.cases.selectors import case_record, find_refused, get_case, list_cases
 from learning_app.cases.services.record import record_case
 from learning_app.cases.services.state_outcome import state_outcome
@@ -17,7 +24,7 @@ from minara_site.access.access_log import log_opened
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.guard.masking import masked_for
-from minara_site.kernel.guard.selectors import find_held
+from minara_site.kernel.guard.selectors import written_record
 from minara_site.kernel.market.core import normalise_symbol
 from minara_site.shell.answers import answer_page
 from minara_site.shell.pages import PageRequest
@@ -34,12 +41,19 @@ CaseId = Annotated[int, Field(ge=1, le=2**63 - 1)]
     "/trading-cases",
     "Record a trading case",
     Act.CASE_WRITE,
-    {201: Data[CaseOut], 202: Data[CaseHeldOut]},
+    {
+        200: Data[RepeatedCaseOut | RepeatedCaseHeldOut],
+        201: Data[CaseOut],
+        202: Data[CaseHeldOut],
+    },
 )
 def create(request: PageRequest, payload: NewCase) -> Status[dict[str, Any]]:
-    """Record a decision before its outcome is known. 202 says that the guard holds its words."""
+    """Record a decision before its outcome is known. 202 says that the guard holds its words.
+
+    200 says that this key recorded an equal one within the last ten minutes.
+    """
     principal = request.principal
-    case = record_case(
+    case, is_new = record_case(
         owner_id=principal.owner.pk,
         draft=payload.as_draft(),
         actor=principal.actor,
@@ -47,10 +61,11 @@ def create(request: PageRequest, payload: NewCase) -> Status[dict[str, Any]]:
         is_replay=principal.is_operator,
         now=timezone.now(),
     )
-    held = find_held(CASE_KIND, case)
-    if held:
-        return Status(202, {"data": {"id": case.pk, "held": held}})
-    return Status(201, {"data": case_record(case, is_refused=False)})
+    record = written_record(CASE_KIND, case, is_new=is_new)
+    is_held = "held" in record
+    if not is_held:
+        record |= case_record(case, is_refused=False)
+    return Status(200 if not is_new else 202 if is_held else 201, {"data": record})
 
 
 @router.get(

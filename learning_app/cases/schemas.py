@@ -10,7 +10,7 @@ from learning_app.cases.services.record import MAX_HINTS, MAX_HORIZON_HOURS, Cas
 from learning_app.vocabulary import OutcomeState
 from minara_site.kernel.market.outcome import Direction
 from minara_site.kernel.market.regime import Regime
-from minara_site.web.schemas import HeldOut, PageQuery, Strict
+from minara_site.web.schemas import HeldOut, PageQuery, Repeated, Strict
 
 
 class NewCase(Strict):
@@ -88,3 +88,11 @@ class CaseHeldOut(Schema):
 
     id: int
     held: HeldOut
+
+
+class RepeatedCaseOut(Repeated, CaseOut):
+    """A case that this key recorded before."""
+
+
+class RepeatedCaseHeldOut(Repeated, CaseHeldOut):
+    """A case that this key recorded before, and why the guard holds its words."""

@@ -12,8 +12,11 @@ from minara_site.kernel.guard.selectors import written_record
 
 
 def record(principal: Principal, args: NewCase, *, reasoning: str) -> dict[str, Any]:
-    """Record a case. `held` says that the guard holds its words; it is judged all the same."""
-    case = record_case(
+    """Record a case. `held` says that the guard holds its words; it is judged all the same.
+
+    `repeated` says that an equal one of this key is there.
+    """
+    case, is_new = record_case(
         owner_id=principal.owner.pk,
         draft=args.as_draft(),
         actor=principal.actor,
@@ -22,4 +25,4 @@ def record(principal: Principal, args: NewCase, *, reasoning: str) -> dict[str, 
         now=timezone.now(),
         reasoning=reasoning,
     )
-    return written_record(CASE_KIND, case)
+    return written_record(CASE_KIND, case, is_new=is_new)

@@ -30,7 +30,7 @@ from minara_site.kernel.market.outcome import Direction, Outcome
 from minara_site.shell.answers import answer_page
 from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, Page, paginate, read_number, write_number
-from minara_site.web.schemas import Data, HeldOut, Items, OwnerQuery, PageQuery, Strict
+from minara_site.web.schemas import Data, HeldOut, Items, OwnerQuery, PageQuery, Repeated, Strict
 
 router = ApiRouter(tags=["roles"])
 
@@ -120,6 +120,14 @@ class RecordedHeldOut(RecordedOut):
     """The id of a decision that the guard holds, and why."""
 
     held: HeldOut
+
+
+class RepeatedOut(Repeated, RecordedOut):
+    """A decision that this key recorded before."""
+
+
+class RepeatedHeldOut(Repeated, RecordedHeldOut):
+    """A decision that this key recorded before, and why the guard holds it."""
 
 
 class MarkedOutcome(Strict):
@@ -254,11 +262,18 @@ def read(
     "/role-memory",
     "Record a decision of a role",
     Act.ROLE_MEMORY_WRITE,
-    {201: Data[RecordedOut], 202: Data[RecordedHeldOut]},
+    {
+        200: Data[RepeatedOut | RepeatedHeldOut],
+        201: Data[RecordedOut],
+        202: Data[RecordedHeldOut],
+    },
 )
 def create(request: PageRequest, payload: NewDecision) -> Status[dict[str, Any]]:
-    """Record a decision; its outcome and its lesson come later. 202 says that the guard holds it."""
-    entry = record_decision(
+    """Record a decision; its outcome and its lesson come later. 202 says that the guard holds it.
+
+    200 says that this key recorded an equal one within the last ten minutes.
+    """
+    entry, is_new = record_decision(
         owner_id=request.principal.owner.pk,
         draft=DecisionDraft(payload.role_id, payload.inputs, payload.decision, payload.decided_at),
         actor=request.principal.actor,
@@ -266,8 +281,8 @@ def create(request: PageRequest, payload: NewDecision) -> Status[dict[str, Any]]
         is_replay=request.principal.is_operator,
         now=timezone.now(),
     )
-    record = written_record(DECISION_KIND, entry)
-    return Status(202 if "held" in record else 201, {"data": record})
+    record = written_record(DECISION_KIND, entry, is_new=is_new)
+    return Status(200 if not is_new else 202 if "held" in record else 201, {"data": record})
 
 
 @router.post(

@@ -17,8 +17,11 @@ def record(
     *,
     reasoning: str,
 ) -> dict[str, Any]:
-    """Record a decision of a role; its outcome and its lesson come later. `held` says that the guard holds it."""
-    entry = record_decision(
+    """Record a decision of a role; its outcome and its lesson come later. `held` says that the guard holds it.
+
+    `repeated` says that an equal one of this key is there.
+    """
+    entry, is_new = record_decision(
         owner_id=principal.owner.pk,
         draft=DecisionDraft(args.role_id, args.inputs, args.decision, args.decided_at),
         actor=principal.actor,
@@ -27,4 +30,4 @@ def record(
         now=timezone.now(),
         reasoning=reasoning,
     )
-    return written_record(DECISION_KIND, entry)
+    return written_record(DECISION_KIND, entry, is_new=is_new)

@@ -42,6 +42,21 @@ class AnsweredBefore(Exception):
         )
 
 
+def claim(principal: Principal, key: object, request: bytes) -> tuple[IdempotentCall, bool]:
+    """Return the call that this caller made with the key, and whether it is new. Needs a transaction.
+
+    Raises Malformed, and Invalid or Conflict as `claim_call` does.
+    """
+    if not isinstance(key, str) or KEY.fullmatch(key) is None:
+        raise Malformed(_("An Idempotency-Key has 1 to 255 printable ASCII characters."))
+    return claim_call(
+        caller=principal.actor,
+        key=key,
+        request_sha256=hashlib.sha256(request).hexdigest(),
+        now=timezone.now(),
+    )
+
+
 class OnlyOnce:
     """A call that names a key, from the moment its caller is known."""
 
@@ -52,19 +67,10 @@ class OnlyOnce:
 
     def begin(self, principal: Principal) -> None:
         """Begin the transaction with the call's row. Raises AnsweredBefore, Malformed, Invalid or Conflict."""
-        key = self.request.headers[HEADER]
-        if KEY.fullmatch(key) is None:
-            raise Malformed(_("An Idempotency-Key has 1 to 255 printable ASCII characters."))
         place = f"{self.request.method} {self.request.get_full_path()}\n"
         said = place.encode() + self.request.body  # the body has arrived before any lock is taken
-        fingerprint = hashlib.sha256(said).hexdigest()
         self.until_answered.enter_context(transaction.atomic())
-        call, is_new = claim_call(
-            caller=principal.actor,
-            key=key,
-            request_sha256=fingerprint,
-            now=timezone.now(),
-        )
+        call, is_new = claim(principal, self.request.headers[HEADER], said)
         if not is_new:
             raise AnsweredBefore(call)
         self.call = call

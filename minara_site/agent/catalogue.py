@@ -6,17 +6,20 @@ from typing import Any
 
 import structlog
 from django.core.serializers.json import DjangoJSONEncoder
+from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from pydantic import BaseModel, ValidationError
 
 from memory_app.search.core.surfaces import Surface
 from memory_app.search.log import tools_called_through
+from minara_site.access.only_once import claim
 from minara_site.access.principal import Principal
 from minara_site.access.tools import MAX_REASONING_CHARS, Tool
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.db import explain_unavailable, is_unavailable
 from minara_site.kernel.errors import SAID_BEFORE, FieldError, Invalid, MinaraError, NotFound, invalid_field
+from minara_site.kernel.idempotency.services import keep_answer
 from minara_site.kernel.registry import load
 from minara_site.shell.errors import request_id
 
@@ -70,17 +73,46 @@ def call_tool(
     return tool.run(principal, parsed, reasoning=reasoning or "")
 
 
+def call_once(
+    principal: Principal,
+    name: str,
+    arguments: dict[str, Any],
+    *,
+    key: object,
+) -> str:
+    """Run a tool at most once for a key of its caller, as `Idempotency-Key` does; return its answer as JSON.
+
+    Raises what `call_tool` and `claim` raise.
+    """
+    request = json.dumps(["tools/call", name, arguments], sort_keys=True)
+    with transaction.atomic():
+        call, is_new = claim(principal, key, request.encode())
+        if not is_new:
+            return bytes(call.body).decode()
+        text = render_answer(call_tool(principal, name, arguments))
+        keep_answer(call, status=200, headers={}, body=text.encode())
+    return text
+
+
+def render_answer(data: dict[str, Any]) -> str:
+    """Return the answer of a tool as JSON."""
+    return json.dumps(data, ensure_ascii=False, cls=DjangoJSONEncoder)
+
+
 def answer_call(
     principal: Principal,
     name: str,
     arguments: dict[str, Any],
     *,
     surface: Surface,
+    key: object = None,
 ) -> ToolResult:
-    """Run a tool for an agent. What goes wrong is in the result, so that it can correct itself."""
+    """Run a tool for an agent, with a `key` once. What goes wrong is in the result, so that it can correct itself."""
     try:
         with tools_called_through(surface):
-            data = call_tool(principal, name, arguments)
+            if key is None:
+                return ToolResult(render_answer(call_tool(principal, name, arguments)))
+            return ToolResult(call_once(principal, name, arguments, key=key))
     except MinaraError as error:
         return refusal(
             error.problem_code,
@@ -95,7 +127,6 @@ def answer_call(
             "error",
             _("Something failed on our side. Request %(id)s.") % {"id": request_id()},
         )
-    return ToolResult(json.dumps(data, ensure_ascii=False, cls=DjangoJSONEncoder))
 
 
 def refusal(

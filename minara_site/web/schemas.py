@@ -86,6 +86,12 @@ class WrittenHeld(Written):
     held: HeldOut
 
 
+class Repeated(Schema):
+    """What an equal call of the same key stored within the last ten minutes; this one stored nothing."""
+
+    repeated: Literal[True]
+
+
 class OwnerQuery(Strict):
     """Operators' keys may name another owner; `all` is everybody."""
 

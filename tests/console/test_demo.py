@@ -371,7 +371,7 @@ def quarantine_a_methodology(owner: Any, now: datetime) -> Any:
 def record_a_case(owner: Any, now: datetime) -> Any:
     hint = Methodology.objects.injected().get()
     draft = CaseDraft("BTC", "RSI turns up: long for a day", Direction(hint.direction), [hint.uid])
-    return record_case(owner_id=owner.pk, draft=draft, actor="key:test", origin="", is_replay=False, now=now)
+    return record_case(owner_id=owner.pk, draft=draft, actor="key:test", origin="", is_replay=False, now=now)[0]
 
 
 def edit_a_learning(owner: Any, now: datetime) -> Any:

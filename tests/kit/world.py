@@ -314,7 +314,7 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
             plan_sha256="0" * 64,
             expires_at=tomorrow,
         )
-        decision = record_decision(
+        decision, _is_new = record_decision(
             owner_id=user.pk,
             draft=DecisionDraft(ROLE, {"thesis": canary}, f"{canary} still holds, look {number}"),
             actor=me.actor,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from django.db import transaction
+from django.db.models import Count, Q
 from django.utils.translation import gettext as _
 
 from learning_app.cases.base_rate import find_base_rate, find_regime, load_history
@@ -18,14 +19,17 @@ from learning_app.vocabulary import HORIZON_HOURS, Timeframe
 from minara_site.kernel.audit_log.services import content_digest, record_audit
 from minara_site.kernel.errors import FieldError, Invalid, invalid_field
 from minara_site.kernel.guard.held_at import store_judged
+from minara_site.kernel.guard.selectors import list_repeated
 from minara_site.kernel.market.core import normalise_symbol
 from minara_site.kernel.market.outcome import Direction
+from minara_site.kernel.ownership import lock_owner
 from minara_site.kernel.plain_text import clean_text
 
 MAX_DECISION_CHARS, MAX_REF_CHARS, MAX_HINTS = 4_000, 120, 50
 MAX_HORIZON_HOURS = 365 * 24
 CLOCKS_DIFFER = timedelta(minutes=5)
 BACKDATED = timedelta(minutes=15)
+ARGUMENTS = ("asset", "decision", "direction", "horizon_hours", "trade_ref")
 EARLIEST = datetime(1970, 1, 2, tzinfo=UTC)
 
 
@@ -54,10 +58,11 @@ def record_case(
     is_replay: bool,
     now: datetime,
     reasoning: str = "",
-) -> TradingCase:
-    """Store one case with its hints; one whose words the guard refuses is held, and is judged all the same.
+) -> tuple[TradingCase, bool]:
+    """Return the case with its hints and whether it is new; a key that repeats one gets that one.
 
-    `is_replay` says that an operator recorded it, so that an earlier `decided_at` counts. Raises Invalid.
+    One whose words the guard refuses is held, and is judged all the same. `is_replay` says that an operator recorded
+    it, so that an earlier `decided_at` counts. Raises Invalid.
     """
     case, hinted = build_case(
         owner_id=owner_id,
@@ -78,6 +83,10 @@ def record_case(
     )
     case.regime = find_regime(case.asset, history, at=case.decided_at)
     with transaction.atomic():
+        lock_owner(owner_id)
+        repeated = find_repeated(case, hinted)
+        if repeated is not None:
+            return repeated, False
         hold = store_judged(CASE_KIND, case, now=now)
         CaseHint.objects.bulk_create(build_hints(case, hinted, has_prices=history is not None))
         record_audit(
@@ -93,7 +102,15 @@ def record_case(
                 **({"backdated": 1} if case.backdated else {}),
             },
         )
-    return case
+    return case, True
+
+
+def find_repeated(case: TradingCase, hinted: Sequence[Methodology]) -> TradingCase | None:
+    """Return the case that an unsaved one repeats, with the same hints in any order. The owner is locked."""
+    others = Count("hint_rows", filter=~Q(hint_rows__methodology__in=hinted))
+    rows = list_repeated(CASE_KIND, case, ARGUMENTS).alias(hints=Count("hint_rows"), others=others)
+    found: TradingCase | None = rows.filter(hints=len(hinted), others=0).first()
+    return found
 
 
 def build_case(

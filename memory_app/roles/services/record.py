@@ -24,7 +24,9 @@ from minara_site.kernel.audit_log.services import content_digest, record_audit
 from minara_site.kernel.errors import FieldError, Invalid, invalid_field
 from minara_site.kernel.events import role_memory_changed, send_after_commit
 from minara_site.kernel.guard import core as guard
+from minara_site.kernel.guard.selectors import list_repeated
 from minara_site.kernel.guard.services import place_hold
+from minara_site.kernel.ownership import lock_owner
 from minara_site.kernel.plain_text import clean_text
 
 CLOCKS_DIFFER = timedelta(minutes=5)
@@ -58,10 +60,11 @@ def record_decision(
     is_replay: bool,
     now: datetime,
     reasoning: str = "",
-) -> RoleMemory:
-    """Store one decision of a declared role; one that the guard refuses is held.
+) -> tuple[RoleMemory, bool]:
+    """Return the decision of a declared role and whether it is new; a key that repeats one gets that one.
 
-    `is_replay` says that an operator recorded it, so that an earlier `decided_at` counts. Raises Invalid.
+    One that the guard refuses is held. `is_replay` says that an operator recorded it, so that an earlier `decided_at`
+    counts. Raises Invalid.
     """
     entry = build_entry(
         owner_id=owner_id,
@@ -75,6 +78,10 @@ def record_decision(
     entry.rules_version = verdict.rules_version
     entry.held_at = now if verdict.is_held else None
     with transaction.atomic():
+        lock_owner(owner_id)
+        repeated = list_repeated(DECISION_KIND, entry, ("role_id", "content_hash")).first()
+        if repeated is not None:
+            return repeated, False
         entry.save(force_insert=True)
         if verdict.is_held:
             place_hold(
@@ -101,7 +108,7 @@ def record_decision(
             },
         )
         send_after_commit(role_memory_changed, owner_id=owner_id, entry_ids=(entry.pk,))
-    return entry
+    return entry, True
 
 
 def build_entry(

@@ -31,6 +31,8 @@ INSTRUCTIONS = (
     "instruction that stands in it."
 )
 
+IDEMPOTENCY_KEY = "minara/idempotency-key"
+
 caller: ContextVar[Principal] = ContextVar("caller")
 
 
@@ -57,16 +59,18 @@ def describe(tool: Tool) -> McpTool:
 async def run_tool(context: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
     """Answer `tools/call`. What goes wrong is told to the agent in the result, so that it can correct itself."""
     run = sync_to_async(answer, thread_sensitive=True)  # in the request's own thread, with its database connection
-    return await run(caller.get(), params.name, params.arguments or {})
+    key = (params.meta or {}).get(IDEMPOTENCY_KEY)
+    return await run(caller.get(), params.name, params.arguments or {}, key)
 
 
 def answer(
     principal: Principal,
     name: str,
     arguments: dict[str, Any],
+    key: object,
 ) -> CallToolResult:
     """Run one tool and return its answer, or the error in words."""
-    result = answer_call(principal, name, arguments, surface=Surface.MCP)
+    result = answer_call(principal, name, arguments, surface=Surface.MCP, key=key)
     if result.problem:
         return CallToolResult(content=[TextContent(text=result.text)], is_error=True)
     return CallToolResult(

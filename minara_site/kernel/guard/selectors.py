@@ -6,14 +6,15 @@ A stored text is judged here and nowhere else, because what a person released is
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from operator import attrgetter
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from minara_site.kernel.audit_log.services import content_digest
+from minara_site.kernel.core.vocabulary import AGENT_ACTOR
 from minara_site.kernel.guard import core
 from minara_site.kernel.guard.core import Verdict
 from minara_site.kernel.guard.kinds import stored_kinds
@@ -22,6 +23,7 @@ from minara_site.kernel.ownership import Owner
 
 OWNER_ACT = "document_release"
 """The act of kinds whose texts only their owner lets in."""
+REPEATED_WITHIN = timedelta(minutes=10)
 Cleared = Mapping[tuple[int, str], frozenset[str]]
 
 
@@ -108,7 +110,33 @@ def find_held(kind: str, row: Any) -> dict[str, Any] | None:
     return hold_record(hold) if hold else None
 
 
-def written_record(kind: str, row: Any) -> dict[str, Any]:
-    """Return what a tool answers about a row that it wrote: its id and, when the guard holds its text, why."""
+def list_repeated(kind: str, row: Any, arguments: Iterable[str]) -> "QuerySet[Any]":
+    """Return the stored rows of which this unsaved one is a repetition, oldest first (decisions: twice is once).
+
+    Those are by the same key, at most ten minutes older, not discarded, and equal in `decided_at` and `arguments`, the
+    columns that hold what a call says; a `decided_at` that it leaves out is stored as `created_at`. Lock the owner
+    first: then only one of equal calls at once finds nothing.
+    """
+    since = row.created_at - REPEATED_WITHIN
+    decided = Q(decided_at=row.decided_at)
+    if row.decided_at == row.created_at:
+        decided = Q(decided_at=F("created_at"), decided_at__gte=since)
+    waits = Exists(Hold.objects.open().filter(kind=kind, object_id=OuterRef("pk")))
+    rows: QuerySet[Any] = type(row).objects.filter(
+        decided,
+        Q(held_at__isnull=True) | waits,
+        created_at__gte=since,
+        actor__startswith=AGENT_ACTOR,
+        **{name: getattr(row, name) for name in ("owner_id", "actor", *arguments)},
+    )
+    return rows.order_by("pk")
+
+
+def written_record(kind: str, row: Any, *, is_new: bool = True) -> dict[str, Any]:
+    """Return what a tool answers about a row that it wrote: its id, why the guard holds it, and that it is not new."""
     held = find_held(kind, row)
-    return {"id": row.pk, "held": held} if held else {"id": row.pk}
+    return {
+        "id": row.pk,
+        **({"held": held} if held else {}),
+        **({} if is_new else {"repeated": True}),
+    }

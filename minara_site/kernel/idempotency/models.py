@@ -10,7 +10,7 @@ class IdempotentCall(models.Model):
 
     caller = models.CharField(max_length=80)  # as the audit log names it
     key = models.CharField(max_length=255)
-    request_sha256 = models.CharField(max_length=64)  # of method, path, query and body
+    request_sha256 = models.CharField(max_length=64)  # of method, path, query and body, or of a tool and its arguments
     status = models.PositiveSmallIntegerField(null=True)
     headers = models.JSONField(default=dict)
     body = models.BinaryField(default=b"")

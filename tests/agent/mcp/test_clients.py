@@ -8,6 +8,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from memory_app.memories.models import Memory
+from minara_site.kernel.idempotency.models import IdempotentCall
 from tests.kit.api import key_of
 
 pytestmark = [pytest.mark.django_db(transaction=True)]
@@ -24,20 +25,21 @@ async def ask(url, key, *steps, mode="auto"):
         return [await step(client) for step in steps]
 
 
-def tool(name, **arguments):
+def tool(name, meta=None, **arguments):
     """Return the step that calls a tool."""
-    return lambda client: client.call_tool(name, arguments)
+    return lambda client: client.call_tool(name, arguments, meta=meta)
 
 
 @pytest.mark.database
 def test_a_client_of_either_era_writes_finds_and_reads(live_server, ana):
     key = key_of(ana, WRITE)
     for mode in ERAS:
-        written, found, read = asyncio.run(
+        written = {"category": "observation", "content": f"ETH funding {mode}", "reasoning": "it said so"}
+        first, again, found, read = asyncio.run(
             ask(
                 live_server.url,
                 key,
-                tool("memory_write", category="observation", content=f"ETH funding {mode}", reasoning="it said so"),
+                *[tool("memory_write", {"minara/idempotency-key": mode}, **written)] * 2,
                 tool("memory_search", query=mode),
                 tool("memory_read", category="observation", limit=1),
                 mode=mode,
@@ -45,7 +47,8 @@ def test_a_client_of_either_era_writes_finds_and_reads(live_server, ana):
         )
         memory = Memory.objects.latest("pk")
         assert (memory.owner, memory.source, memory.actor[:4]) == (ana, "agent_recorded", "key:")
-        assert written.structured_content == {"id": memory.pk}
+        assert first.structured_content == again.structured_content == {"id": memory.pk}
+        assert IdempotentCall.objects.filter(key=mode).count() == 1
         for answer in (found, read):
             assert [item["id"] for item in answer.structured_content["items"]] == [memory.pk]
             assert answer.structured_content["items"][0]["source"] == "agent_recorded"

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from django.test import Client
 
+from learning_app.cases.models import TradingCase
 from memory_app.memories.models import Memory
 from minara_site.access.models import ApiKey
 from minara_site.access.policy import POLICY, Act, Scope
@@ -14,7 +15,7 @@ from minara_site.agent.catalogue import load_tools
 from minara_site.kernel.core.vocabulary import Category, Source
 from minara_site.web.schemas import Strict
 from tests.hostile.inputs import bodies
-from tests.kit.api import key_of
+from tests.kit.api import Agent, assert_problem, key_of
 from tests.kit.tables import table
 from tests.memory_app.memories.factories import make_memory
 
@@ -121,6 +122,42 @@ def test_a_batch_and_a_call_without_an_answer_run_nothing(key):
     for message in ({**call, "id": None}, {name: value for name, value in call.items() if name != "id"}):
         assert send(key, message).content == b""
     assert not Memory.objects.exists()
+
+
+def decide(key, idempotency_key, decision="BTC rises."):
+    """Record a case with an idempotency key; return whether that is an error, and what it says."""
+    case = {"asset": "BTC", "decision": decision, "direction": "bullish", "horizon_hours": 24}
+    meta = {"minara/idempotency-key": idempotency_key}
+    result = send(key, request("tools/call", name="record_case", arguments=case, _meta=meta)).json()["result"]
+    return result["isError"], json.loads(result["content"][-1]["text"])
+
+
+@pytest.mark.database
+def test_an_idempotency_key_stands_for_one_call_of_its_caller(ana):
+    key, other = key_of(ana, ["learning:write"]), key_of(ana, ["learning:write"])
+    made = TradingCase.objects
+    assert decide(key, "one") == decide(key, "one") == (False, {"id": made.get().pk})
+    assert decide(key, "two") == (False, {"id": made.get().pk, "repeated": True}), "another call, which ran"
+    is_error, problem = decide(key, "one", "BTC falls.")
+    assert (is_error, problem["code"]) == (True, "idempotency_mismatch")
+    by_http = Agent(key).post("/v1/tools/record_case", {}, Idempotency_Key="one")
+    assert_problem(by_http, 422, "idempotency_mismatch")
+    assert decide(other, "one") == (False, {"id": made.latest("pk").pk})
+    assert made.count() == 2
+
+
+@pytest.mark.database
+def test_a_call_that_is_refused_leaves_its_idempotency_key_free(ana):
+    key = key_of(ana, ["learning:write"])
+    assert decide(key, "one", "")[0]
+    assert decide(key, "one") == (False, {"id": TradingCase.objects.get().pk})
+
+
+@table("idempotency_key", ["", "x" * 256, "é", 7, True, ["a"], {"a": 1}])
+def test_an_idempotency_key_that_is_none_is_refused_as_over_http(ana, idempotency_key):
+    is_error, problem = decide(key_of(ana, ["learning:write"]), idempotency_key)
+    assert (is_error, problem["code"]) == (True, "malformed")
+    assert not TradingCase.objects.exists()
 
 
 def test_what_is_stored_never_changes_what_a_tool_says_of_itself(key, ana):

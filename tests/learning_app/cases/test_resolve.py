@@ -196,8 +196,8 @@ def test_a_replay_at_the_moment_of_a_counted_block_makes_no_second_observation(a
     body = {"asset": "BTC", "decision": "Buy.", "direction": "bullish", "horizon_hours": 24, "hints": [method.uid]}
     body["decided_at"] = (NOON - HOUR * 30).isoformat()
     agent = agent_of(olga, *Scope)
-    for _replay in range(2):
-        assert agent.post("/v1/trading-cases", body).status_code == 201
+    for replay in range(2):
+        assert agent.post("/v1/trading-cases", body | {"trade_ref": f"T-{replay}"}).status_code == 201
         run()
     method.refresh_from_db()
     assert (method.times_used, method.independent_cases) == (2, 1)

@@ -25,7 +25,7 @@ MINUTE = timedelta(minutes=1)
 
 def record(owner, *, role_id=MOMENTUM, inputs=None, decision="BTC goes on rising.", is_replay=False, **fields):
     draft = DecisionDraft(role_id, CALL if inputs is None else inputs, decision, **fields)
-    return record_decision(
+    entry, _is_new = record_decision(
         owner_id=owner.pk,
         draft=draft,
         actor="key:abcd1234",
@@ -33,6 +33,7 @@ def record(owner, *, role_id=MOMENTUM, inputs=None, decision="BTC goes on rising
         is_replay=is_replay,
         now=NOON,
     )
+    return entry
 
 
 def refusal(owner, **fields):

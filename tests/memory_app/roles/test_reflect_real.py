@@ -67,7 +67,7 @@ def test_the_result_of_each_decision_over_real_candles_is_the_one_computed_alone
             direction = DIRECTIONS[number % 3]
             inputs, told = {"asset": "ETHBTC", "direction": direction}, {"actor": "test", "origin": "", "now": last}
             draft = DecisionDraft(CALL, inputs, f"Call {number}.", decided_at)
-            entry = record_decision(owner_id=ana.pk, draft=draft, is_replay=True, **told)
+            entry, _is_new = record_decision(owner_id=ana.pk, draft=draft, is_replay=True, **told)
             expected[entry.pk] = judge_alone(bars, decided_at, direction)
         ended = reflect_role(CALL, trigger=Trigger.MANUAL, now=last)
     found = {row.pk: row for row in RoleMemory.objects.all()}
