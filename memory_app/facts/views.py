@@ -12,13 +12,16 @@ from memory_app.facts.models import ConsolidationEvent
 from memory_app.facts.pages.lists import CONFLICT_LIST, EVENT_LIST, FACT_LIST
 from memory_app.facts.selectors import list_conflicts, list_facts
 from memory_app.facts.services import apply_decision, override_decision, undo_event
+from memory_app.facts.services.decide import CONFLICT_KIND
 from memory_app.facts.services.record import CONSOLIDATE
 from memory_app.memories.core import FactState
+from memory_app.memories.models import FactConflict
 from minara_site.access.policy import Act
 from minara_site.kernel.counts import count_tabs
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.shell.lists import OwnedList
 from minara_site.shell.pages import PageRequest, page
+from minara_site.shell.undo import undo_url
 from minara_site.web.lists import render_list
 from minara_site.web.responses import back, toast
 
@@ -75,7 +78,11 @@ def decide(request: PageRequest, conflict_id: int, kind: str) -> HttpResponse:
     )
     if event.kind == EventKind.REFUSED:
         raise Conflict(reason_label(event.reason), code=event.reason)
-    toast(request, DONE[DecisionKind(kind)], undo_url(event))
+    if kind == DecisionKind.KEEP_BOTH:
+        pair = FactConflict.objects.for_owner(owner).get(pk=conflict_id)
+        toast(request, DONE[DecisionKind.KEEP_BOTH], undo_url(CONFLICT_KIND, pair, request.principal))
+    else:
+        toast(request, DONE[DecisionKind(kind)], undo_event_url(event))
     return back(request, "facts:conflicts")
 
 
@@ -108,7 +115,7 @@ def override(request: PageRequest, event_id: int, kind: str) -> HttpResponse:
         kind=kind,
         now=timezone.now(),
     )
-    toast(request, DONE[DecisionKind(kind)], undo_url(event))
+    toast(request, DONE[DecisionKind(kind)], undo_event_url(event))
     return back(request, "facts:events")
 
 
@@ -120,6 +127,6 @@ def seen_pair(request: PageRequest) -> tuple[int, int]:
         raise Invalid(_("Choose which of the two stays, or keep both."), code="unknown_pair") from None
 
 
-def undo_url(event: ConsolidationEvent) -> str:
+def undo_event_url(event: ConsolidationEvent) -> str:
     """Return where a decision is taken back."""
     return reverse("facts:undo", args=[event.pk])

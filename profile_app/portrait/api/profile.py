@@ -7,6 +7,7 @@ from django.utils import timezone
 from ninja import Query, Schema, Status
 from pydantic import Field, StrictBool
 
+from memory_app.memories.api import ConflictOut
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.guard.selectors import hold_record
@@ -46,6 +47,7 @@ class PortraitMemoryOut(Schema):
     statement: str
     subcategory: str | None
     created_at: datetime
+    conflict: ConflictOut | None = None
 
 
 class TagOut(Schema):

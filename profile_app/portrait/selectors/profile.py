@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from learning_app.preferences.limits import limit_records, load_limits
+from memory_app.memories.conflicts import find_marks, load_left_out, mark_record
 from memory_app.memories.models import Memory
 from memory_app.memories.selectors import read_memories
 from minara_site.access.models import User
@@ -125,9 +126,10 @@ def profile_record(owner: User, *, reader: User) -> dict[str, Any]:
     shown = str if is_own else mask
     texts = load_profile_texts(owner.pk)
     memories = [masked_for(reader, memory) for memory in load_newest_memories(owner)]
+    marks = find_marks([memory.pk for memory in memories])
     return {
         "trading_summary": {name: shown(text) for name, text in summaries_of(texts).items()},
-        "memories": [memory_record(memory) for memory in memories],
+        "memories": [memory_record(memory) | mark_record(marks.get(memory.pk)) for memory in memories],
         "tags": [tag_record(tag) for tag in list_tags(owner=owner)],
         "custom_prompt": shown(texts.get(CUSTOM_PROMPT, "")),
         "settings": load_settings(owner.pk),
@@ -139,8 +141,10 @@ def agent_record(owner: User, *, reader: User) -> dict[str, Any]:
     """Return the portrait as an agent reads it: limits first, and without what its owner keeps out of prompts."""
     limits = limit_records(load_limits(owner.pk), is_masked=owner.pk != reader.pk)
     record = {"limits": limits, **profile_record(owner, reader=reader)}
-    told = {each["id"] for each in limits}
-    record["memories"] = [each for each in record["memories"] if f"memory:{each['id']}" not in told]
+    told, left_out = {each["id"] for each in limits}, load_left_out(owner.pk)
+    record["memories"] = [
+        each for each in record["memories"] if f"memory:{each['id']}" not in told and each["id"] not in left_out
+    ]
     settings = record["settings"]
     if not settings[INCLUDE_MEMORIES]:
         record["memories"] = []
