@@ -1,6 +1,6 @@
 """Reads of learnings: one, a list, what is suggested for a message and why, and what is similar. Source: S2."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -78,11 +78,12 @@ def find_suggested(
     message: str,
     context: str = "",
     limit: int,
+    is_forbidden: Callable[[str], bool] | None = None,
 ) -> list[Ranked]:
     """Return what is offered for a message, best first: similar enough, by rank, of equal ones the older.
 
     The `context` is what went before: its words count less than those of the message. The same rows and words give the
-    same list.
+    same list. What `is_forbidden` says yes to is left out.
     """
     index = load_index(owner_id)
     query, before = count_terms(message[:MAX_QUERY_CHARS]), count_terms(context[:MAX_QUERY_CHARS])
@@ -94,6 +95,7 @@ def find_suggested(
         best = find_best(index, cosines, near, wanted)
         rows = Learning.objects.live().in_bulk([number for number, _cosine, _rank in best])
         refused = find_refused(LEARNING_KIND, rows.values())
+        refused |= {pk for pk, row in rows.items() if is_forbidden and is_forbidden(row.guarded_text)}
         found = [
             Ranked(
                 rows[each[0]],

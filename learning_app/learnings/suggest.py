@@ -3,7 +3,7 @@
 Nothing is executed, and reading changes no data: what was offered goes into a log beside the queue.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -45,6 +45,7 @@ def find_offers(
     context: str = "",
     max_tier: int,
     limit: int,
+    is_forbidden: Callable[[str], bool] | None = None,
 ) -> list[Offered]:
     """Return what is offered for a message, best first; nothing while learning is switched off."""
     if not is_learning_on():
@@ -54,6 +55,7 @@ def find_offers(
         message=message,
         context=context,
         limit=limit,
+        is_forbidden=is_forbidden,
     )
     marks = load_tool_marks(owner_id=owner_id) if found else ToolMarks({}, {})
     return [mark_steps(each, marks, max_tier=max_tier) for each in found]
@@ -66,6 +68,7 @@ def offer_to(
     reader: User,
     actor: str,
     now: datetime,
+    is_forbidden: Callable[[str], bool] | None = None,
 ) -> list[Offered]:
     """Return what a session is offered for a message, masked for another reader than its owner.
 
@@ -77,6 +80,7 @@ def offer_to(
         context=context_of(session),
         max_tier=session.max_tier,
         limit=settings.MINARA.minara_learning_top_k,
+        is_forbidden=is_forbidden,
     )
     if reader.pk == session.owner_id and actor.startswith(AGENT_ACTOR):
         log_offers(session, offers, actor=actor, now=now)

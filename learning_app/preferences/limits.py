@@ -4,7 +4,7 @@ They bind every agent of their owner, whatever else is switched off. Sources: S1
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from operator import attrgetter
@@ -20,6 +20,7 @@ from learning_app.preferences.selectors import find_writers
 from learning_app.vocabulary import PreferenceKind, PreferenceState
 from minara_site.kernel.core.assets import normalise_asset
 from minara_site.kernel.core.fence import fence_label, fence_text
+from minara_site.kernel.core.statements import forbids
 from minara_site.kernel.core.tickers import EntityKind, extract_finance_entities
 from minara_site.kernel.core.vocabulary import Source, provenance_label
 from minara_site.kernel.errors import Conflict
@@ -115,6 +116,11 @@ def load_limit_rows(owner_id: int) -> list[LimitRow]:
         refused = {kind: refused_of(kind, found) for kind in (MEMORY, PREFERENCE_KIND)}
         found = [row for row in found if row.pk not in refused[row.kind]]
     return found
+
+
+def is_forbidden(text: str, limits: Iterable[Limit]) -> bool:
+    """Say whether a line of a text wants or does what a limit forbids."""
+    return any(forbids(limit.statement, line) for limit in limits for line in text.splitlines())
 
 
 def limits_of(found: Sequence[LimitRow], owner_id: int) -> list[Limit]:

@@ -445,8 +445,8 @@ class FactConflictQuerySet(OwnedQuerySet):
     """Conflict pairs."""
 
     def open(self) -> Self:
-        """Keep the pairs that wait for a decision and whose sides are both read."""
-        return self.filter(state=ConflictState.OPEN, **READ)
+        """Keep the pairs that wait for a decision and whose sides are both read, and of its owner."""
+        return self.filter(state=ConflictState.OPEN, older__owner=F("owner"), newer__owner=F("owner"), **READ)
 
 
 class FactConflict(models.Model):

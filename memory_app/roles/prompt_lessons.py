@@ -1,12 +1,13 @@
 """Which lessons agents read: those that the prompt of the next session carries."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from django.db.models import DateTimeField
 
+from learning_app.preferences.limits import Limit, is_forbidden, load_limits
 from memory_app.roles.core.lessons import LessonRow, choose_lessons
 from memory_app.roles.models import RoleMemory, guarded_decision, guarded_reflection
 from memory_app.roles.registry import registry
@@ -17,8 +18,11 @@ from minara_site.kernel.prepared import OWNER_ID, Parameter, Prepared
 MAX_READ = 60  # the newest of all roles, of which a prompt carries at most twelve
 
 
-def load_lesson_rows(*, owner: User, as_of: datetime) -> tuple[LessonRow, ...]:
-    """Return the lessons that a prompt carries: none whose outcome the market had not shown by then (S0)."""
+def load_lesson_rows(*, owner: User, as_of: datetime, limits: Iterable[Limit]) -> tuple[LessonRow, ...]:
+    """Return the lessons that a prompt carries: none whose outcome the market had not shown by then (S0).
+
+    Nor what a limit forbids.
+    """
     newest = newest_taught(tuple(each.id for each in registry().all())).ask(owner_id=owner.pk, as_of=as_of)
     rows: Sequence[TaughtRow | RoleMemory] = newest
     if find_refused(newest):
@@ -36,6 +40,7 @@ def load_lesson_rows(*, owner: User, as_of: datetime) -> tuple[LessonRow, ...]:
             row.outcome_at or as_of,
         )
         for row in rows
+        if not is_forbidden(row.lesson, limits)
     )
 
 
@@ -82,10 +87,11 @@ def newest_taught(roles: tuple[str, ...]) -> Prepared[TaughtRow]:
 
 
 def find_read(owners: Collection[User], *, now: datetime) -> set[int]:
-    """Return the entries whose lessons the next prompt of this owner carries. One query.
+    """Return the entries whose lessons the next prompt of this owner carries. Two queries.
 
     Nothing where several owners stand together: each has a prompt of their own, and a list is no place to build them.
     """
     if len(owners) != 1:
         return set()
-    return {row.id for owner in owners for row in load_lesson_rows(owner=owner, as_of=now)}
+    [owner] = owners
+    return {row.id for row in load_lesson_rows(owner=owner, as_of=now, limits=load_limits(owner.pk))}

@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet, Value
 from django.db.models.functions import Concat
 
+from learning_app.preferences.limits import Limit
 from memory_app.memories.core.prompt import MemoryRow
 from memory_app.memories.models import Memory, limit_rows
 from memory_app.memories.prompt_rows import HIDEABLE, LeftOutRows
@@ -30,6 +31,7 @@ def load_memory_block(
     owner: User,
     observations: Sequence[MemoryRow],
     documents: Iterable[Section],
+    limits: Iterable[Limit],
     as_of: datetime,
 ) -> Block:
     """Return the memory block of a session that begins now; `documents` are its last sections. Two queries."""
@@ -37,7 +39,7 @@ def load_memory_block(
     return render_memory_block(
         profile,
         observations,
-        load_lesson_rows(owner=owner, as_of=as_of),
+        load_lesson_rows(owner=owner, as_of=as_of, limits=limits),
         documents,
     )
 

@@ -146,6 +146,7 @@ def assemble(
             owner=texts.owner,
             observations=[row for row in texts.observations if row not in repeated],
             documents=memory_documents(files.memory, files.notes),
+            limits=texts.limits,
             as_of=now,
         ),
     )

@@ -7,6 +7,7 @@ gating is on. Sources: S2, S3.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -15,7 +16,7 @@ from learning_app.learnings.suggest import block_of, offer_record, offer_to
 from learning_app.methodologies.block import render_block
 from learning_app.methodologies.models import Methodology
 from learning_app.methodologies.selectors import list_injected, methodology_record
-from learning_app.preferences.limits import limit_records, load_limits
+from learning_app.preferences.limits import Limit, is_forbidden, limit_records, load_limits
 from minara_site.access.models import User
 from minara_site.kernel.conversations.models import Session
 from minara_site.kernel.conversations.selectors import load_tool_marks
@@ -51,15 +52,17 @@ def load_suggestions(
     Of the session's own agent it is kept in the log what was offered, and that a turn is in flight until it is
     recorded, for 120 seconds at most.
     """
-    offers = offer_to(session, message, reader=reader, actor=actor, now=now)
+    limits = load_limits(session.owner_id)
+    is_against = partial(is_forbidden, limits=limits)
+    offers = offer_to(session, message, reader=reader, actor=actor, now=now, is_forbidden=is_against)
     is_own = reader.pk == session.owner_id
     learnings = Suggested(block_of(offers), [offer_record(offer) for offer in offers])
     extras = {
-        "methodologies": asdict(suggest_methodologies(session=session, message=message)),
+        "methodologies": asdict(suggest_methodologies(session=session, message=message, limits=limits)),
         "personalization": asdict(suggest_tags(session=session, message=message) if is_own else Suggested()),
     }
-    limits = limit_records(load_limits(session.owner_id), is_masked=not is_own)
-    return {**asdict(learnings), "limits": limits, "extras": extras}
+    said = limit_records(limits, is_masked=not is_own)
+    return {**asdict(learnings), "limits": said, "extras": extras}
 
 
 def suggest_tags(*, session: Session, message: str) -> Suggested:
@@ -83,10 +86,10 @@ def suggest_tags(*, session: Session, message: str) -> Suggested:
     return Suggested(render_turn_tags(needed), items)
 
 
-def suggest_methodologies(*, session: Session, message: str) -> Suggested:
+def suggest_methodologies(*, session: Session, message: str, limits: Sequence[Limit]) -> Suggested:
     """Return what prompts may carry now for the assets of a message: of their classes first, then of their groups.
 
-    The surest of each come first. A message that names no known asset gets none.
+    The surest of each come first; what a limit forbids is left out. A message that names no known asset gets none.
     """
     entities = extract_finance_entities(message)
     classes = (classify(entity.key) for entity in entities if entity.kind is EntityKind.TICKER)
@@ -95,6 +98,7 @@ def suggest_methodologies(*, session: Session, message: str) -> Suggested:
         owner=session.owner,
         limit=MAX_METHODOLOGIES,
     )
+    rows = [row for row in rows if not is_forbidden(row.guarded_text, limits)]
     used = {tool for row in rows for phase in row.phases or [] for tool in phase["tools_used"]}
     tiers = load_tool_marks(owner_id=session.owner_id).tiers if used else {}
     above = {tool for tool in used if tiers.get(tool, 0) > session.max_tier}

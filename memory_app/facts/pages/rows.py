@@ -224,7 +224,9 @@ def shape_events(events: Sequence[ConsolidationEvent], *, principal: Principal) 
             author=names[event.actor],
             fact=facts.get(event.fact_id),
             other=facts.get(event.other_id or 0),
-            may_undo=event.kind in UNDOABLE and not (event.is_repeated or event.pk in undone) and event.fact_id in facts,
+            may_undo=event.kind in UNDOABLE
+            and not (event.is_repeated or event.pk in undone)
+            and event.fact_id in facts,
             verdict=verdicts.get(event.pk),
         )
         for event in events

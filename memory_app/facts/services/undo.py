@@ -5,19 +5,17 @@ from datetime import datetime
 from itertools import groupby
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from memory_app.facts.core import UNDOABLE, Decider, EventKind
 from memory_app.facts.models import ConsolidationEvent
-from memory_app.facts.services.decide import CONFLICT_KIND
 from memory_app.facts.services.rows import audit, lock_facts_of, lock_rows, publish_changes, use_again
-from memory_app.memories.core import ConflictState, FactState
+from memory_app.memories.core import ConflictBasis, ConflictState, FactState
 from memory_app.memories.models import FactConflict, Memory
 from minara_site.access.principal import Principal
-from minara_site.kernel.changes.models import ChangeSet
-from minara_site.kernel.errors import Conflict, NotFound
+from minara_site.kernel.errors import Conflict, NotFound, Refused
 from minara_site.kernel.ownership import Owner
-from minara_site.shell.undo import find_undoable, undo_set
 
 
 def undo_event(
@@ -35,11 +33,11 @@ def undo_event(
     with transaction.atomic():
         undone = find_event(owner, event_id)
         lock_facts_of(undone.owner_id)
-        ids = (undone.fact_id, undone.other_id)
-        if undone.kind == EventKind.KEPT_BOTH and (made := find_made(ids, principal)):
-            undo_set(made.pk, principal=principal, now=now)
-            opened: ConsolidationEvent = ConsolidationEvent.objects.get(undoes=undone)
-            return opened
+        if (
+            find_pair(undone).filter(basis=ConflictBasis.LIMIT).exists()
+            and principal.actor != f"user:{undone.owner_id}"
+        ):
+            raise Refused(_("Only its owner allows what a limit forbids."))
         if ConsolidationEvent.objects.filter(undoes=undone).exists():
             raise Conflict(_("This was undone already."), code="undone")
         rows = lock_rows(undone.owner_id, [undone.fact_id])
@@ -48,7 +46,7 @@ def undo_event(
             if fact is None or fact.deleted_at or fact.held_at or fact.fact_state != FactState.RETIRED:
                 raise Conflict(_("This fact is gone or is not retired any more."), code="not_retired")
             use_again(fact, undone)
-            publish_changes(undone.owner_id, [fact.pk])
+        publish_changes(undone.owner_id, filter(None, (undone.fact_id, undone.other_id)))
         event = take_back(undone, actor=principal.actor, now=now)
         audit(
             event.owner_id,
@@ -59,23 +57,22 @@ def undo_event(
     return event
 
 
-def find_made(ids: Collection[int | None], principal: Principal) -> ChangeSet | None:
-    """Return the act by which both memories of a pair were kept, as far as this caller may undo it."""
-    pair = FactConflict.objects.filter(older__in=ids, newer__in=ids).first()
-    return find_undoable(CONFLICT_KIND, pair, principal) if pair else None
-
-
 AUDIT_WORDS = {EventKind.UNRETIRED: "memory_unretired", EventKind.REOPENED: "fact_conflict_reopened"}
 
 
 def take_back(undone: ConsolidationEvent, *, actor: str, now: datetime) -> ConsolidationEvent:
     """Append the event that takes a decision back, and open its pair again. Needs a transaction."""
-    ids = (undone.fact_id, undone.other_id)
-    pair = FactConflict.objects.filter(older__in=ids, newer__in=ids).exclude(state=ConflictState.OPEN)
-    pair.update(state=ConflictState.OPEN, decided_at=None)
+    find_pair(undone).exclude(state=ConflictState.OPEN).update(state=ConflictState.OPEN, decided_at=None)
     event = taken_back(undone, actor=actor, now=now)
     event.save(force_insert=True)
     return event
+
+
+def find_pair(event: ConsolidationEvent) -> "QuerySet[FactConflict]":
+    """Return the pair that an event is about, as a query."""
+    ids = (event.fact_id, event.other_id)
+    pair: QuerySet[FactConflict] = FactConflict.objects.filter(older__in=ids, newer__in=ids)
+    return pair
 
 
 def taken_back(

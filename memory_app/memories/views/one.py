@@ -47,6 +47,8 @@ from minara_site.shell.pages import PageRequest, page
 from minara_site.web.labels import sentences
 from minara_site.web.responses import back, render_page, see_other, toast, wants_fragment
 
+MAX_PAIRS = 20  # of one memory on its page; the list of conflicts has all
+
 
 @dataclass(frozen=True)
 class Version:
@@ -258,13 +260,13 @@ def may_make_hard(row: MemoryView, constraint: Preference | None) -> bool:
 
 
 def load_conflicts(row: MemoryView, principal: Principal) -> list[tuple[OpenPair, Memory, bool]]:
-    """Return the pairs of a memory with the other of each, and whether this reader may keep both. One query at most."""
+    """Return the newest pairs of a memory with the other of each, and whether this reader may keep both. One query."""
     if row.mark is None:
         return []
-    others = Memory.objects.in_bulk(row.mark.others)
+    others = Memory.objects.in_bulk(row.mark.others[:MAX_PAIRS])
     return [
         (pair, masked_for(principal.owner, others[other]), row.is_own or pair.basis != ConflictBasis.LIMIT)
-        for pair, other in zip(row.mark.pairs, row.mark.others, strict=True)
+        for pair, other in zip(row.mark.pairs, row.mark.others[:MAX_PAIRS], strict=False)
     ]
 
 

@@ -12,6 +12,8 @@ from django.utils import timezone
 
 from learning_app.audit.selectors import list_reports
 from learning_app.preferences.models import Preference
+from memory_app.facts.selectors import list_conflicts
+from memory_app.memories.core import ConflictBasis
 from memory_app.memories.models import Memory
 from memory_app.roles.selectors import list_manual_due
 from memory_app.writes.models import BroughtIn
@@ -48,6 +50,8 @@ class Own:
     has_hidden_steps: bool
     has_brought_in: bool
     outcomes_due: RowCount
+    conflicts: RowCount
+    limited: RowCount
     proposals: RowCount
     inferred_tags: RowCount
     onboarding: Answers
@@ -133,6 +137,7 @@ def own_columns(user: User, now: datetime) -> dict[str, Any]:
     keys = ApiKey.objects.for_owner(user).filter(revoked_at=None)
     steps = FirstStep.objects.filter(user=user)
     profile = FinancialProfile.objects.for_owner(user)
+    pairs, is_limited = list_conflicts(owner=user), Q(basis=ConflictBasis.LIMIT)
     return {
         "own_memories": CountOf(own),
         "own_held": CountOf(list_holds(owner=user)),
@@ -143,6 +148,8 @@ def own_columns(user: User, now: datetime) -> dict[str, Any]:
         "has_hidden_steps": Exists(steps.filter(step=Step.HIDDEN)),
         "has_brought_in": Exists(BroughtIn.objects.for_owner(user).filter(seen_at=None)),
         "outcomes_due": CountOf(list_manual_due(owner=user, now=now)),
+        "conflicts": CountOf(pairs.exclude(is_limited)),
+        "limited": CountOf(own.filter(pk__in=pairs.filter(is_limited).values("leaves"))),
         "proposals": CountOf(Preference.objects.for_owner(user).proposed()),
         "inferred_tags": CountOf(UserTag.objects.for_owner(user).filter(source=TagSource.INFERRED)),
         "onboarding": Subquery(profile.values("onboarding_answers_json")[:1]),
@@ -162,6 +169,8 @@ def read_own(row: Mapping[str, Any]) -> Own:
         has_hidden_steps=row["has_hidden_steps"],
         has_brought_in=row["has_brought_in"],
         outcomes_due=RowCount.of(row["outcomes_due"]),
+        conflicts=RowCount.of(row["conflicts"]),
+        limited=RowCount.of(row["limited"]),
         proposals=RowCount.of(row["proposals"]),
         inferred_tags=RowCount.of(row["inferred_tags"]),
         onboarding=Answers.parse(row["onboarding"] or "{}"),

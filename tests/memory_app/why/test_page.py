@@ -29,7 +29,7 @@ from tests.memory_app.memories.factories import browser, make_many, make_memory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("frozen")]
 DAY = timedelta(days=1)
-MAX_QUERIES = 16
+MAX_QUERIES = 17
 
 
 def main_of(answer):
@@ -92,7 +92,7 @@ class TestPage:
         old = fact(ana, "Holds ETH", fact_state="retired", retired_at=NOON)
         rival = fact(ana, "Never sells ETH")
         decide(ana, EventKind.SUPERSEDED, old, memory, decider=Decider.MODEL, reason="newer")
-        FactConflict.objects.create(owner=ana, older=memory, newer=rival, leaves=memory, found_at=NOON)
+        FactConflict.objects.create(owner=ana, older=memory, newer=rival, leaves=rival, found_at=NOON)
         session = start_session(owner=ana, title="Morning", actor="test", now=NOON).session
         found(ana, memory, query="what was sold", door=Surface.MCP)
         shown = main_of(page.get(f"/memories/{memory.pk}/why/"))
