@@ -23,6 +23,7 @@ NOTES: dict[NoteCode, str | Promise] = {
     NoteCode.PREFIX_TOO_SHORT: _("%(subject)s was searched as a word; a prefix needs %(min)d characters."),
     NoteCode.UNKNOWN_CATEGORY: _("There is no category “%(subject)s”."),
     NoteCode.UNKNOWN_SOURCE: _("There is no source “%(subject)s”."),
+    NoteCode.UNKNOWN_ASSET: _("“%(subject)s” is not a known asset."),
     NoteCode.BAD_DATE: _("“%(subject)s” is no date; write 2026, 2026-05 or 2026-05-31."),
     NoteCode.TOO_MANY_WORDS: _("Only the first %(max)d words were looked for."),
     NoteCode.DELETED_SINCE: _("Matched then and deleted since: %(subject)s. What is deleted is not shown."),

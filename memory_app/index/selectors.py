@@ -9,7 +9,7 @@ from django.db.models import Q, QuerySet
 from django.db.models.expressions import RawSQL
 
 from memory_app.index.adapters import backend, time_limit
-from memory_app.index.adapters.sql import midnight
+from memory_app.index.adapters.sql import linked_ids, midnight
 from memory_app.index.core.document import Kind as DocumentKind
 from memory_app.index.core.parser import MAX_QUERY_CHARS, parse_query
 from memory_app.index.core.query import Filters, Node, Note, NoteCode, Query
@@ -29,7 +29,7 @@ def narrow(rows: "QuerySet[Any]", *, owner: Owner, query: str) -> "QuerySet[Any]
         rows = matching(rows, owner_id_of(owner), parsed.node)
     elif parsed.literal:
         rows = rows.filter(content__icontains=parsed.literal)
-    return rows.filter(kept_by(parsed.filters))
+    return rows.filter(kept_by(parsed.filters, owner_id_of(owner)))
 
 
 def narrow_entries(
@@ -56,7 +56,7 @@ def narrow_entries(
     elif parsed.literal:
         learned = Q(narrative__icontains=parsed.literal) | Q(lesson__icontains=parsed.literal)
         rows = rows.filter(Q(decision__icontains=parsed.literal) | (Q(lesson_held_at__isnull=True) & learned))
-    return rows.filter(within(filters, "decided_at"))
+    return rows.filter(within(filters, "decided_at"), linked(filters, owner_id_of(owner), DocumentKind.ROLE_MEMORY))
 
 
 def matching(
@@ -81,12 +81,13 @@ def read_query(
     category: Category | None = None,
     source: Source | None = None,
     is_personal: bool = False,
+    names_assets: bool = True,
 ) -> Query:
     """Return the parsed query with the filters of the door added; what is too long is cut. Raises Invalid."""
     problem = storable_problem(text)
     if problem is not None:
         raise invalid_field("q", problem)
-    parsed = parse_query(text[:MAX_QUERY_CHARS])
+    parsed = parse_query(text[:MAX_QUERY_CHARS], names_assets=names_assets)
     if len(text) > MAX_QUERY_CHARS:
         parsed = replace(
             parsed,
@@ -102,7 +103,7 @@ def read_query(
 
 def unquoted(query: Query) -> Query:
     """Return a query that looks for the words of its phrases instead of the phrases, and says so."""
-    read = parse_query(query.text, unquotes=True)
+    read = parse_query(query.text, unquotes=True, names_assets=query.names_assets)
     return replace(
         read,
         filters=query.filters,
@@ -115,8 +116,8 @@ def owner_id_of(owner: Owner) -> int | None:
     return None if owner is EVERYONE else owner.pk
 
 
-def kept_by(filters: Filters) -> Q:
-    """Return the filters of a query as a condition on memories."""
+def kept_by(filters: Filters, owner_id: int | None) -> Q:
+    """Return the filters of a query as a condition on the memories of an owner."""
     kept = Q()
     if filters.categories:
         kept &= Q(category__in=filters.categories)
@@ -128,7 +129,16 @@ def kept_by(filters: Filters) -> Q:
         kept &= Q(source__isnull=True) | ~Q(source__in=filters.not_sources)
     if filters.is_personal:
         kept &= Q(category=Category.PERSONALIZATION) | Q(fact_state="settled")
-    return kept & within(filters, "updated_at")
+    return kept & within(filters, "updated_at") & linked(filters, owner_id)
+
+
+def linked(filters: Filters, owner_id: int | None, kind: DocumentKind = DocumentKind.MEMORY) -> Q:
+    """Return the assets of a query as a condition on the rows of a kind."""
+    wanted, unwanted = (
+        Q(pk__in=RawSQL(*linked_ids(owner_id, assets, kind))) if assets else Q()  # noqa: S611 as above
+        for assets in (filters.assets, filters.not_assets)
+    )
+    return wanted & ~unwanted
 
 
 def within(filters: Filters, moment: str) -> Q:

@@ -107,7 +107,10 @@ class SearchQuery(OwnerQuery):
     exclude_unset=True,
 )
 def search(request: PageRequest, query: Query[SearchQuery]) -> dict[str, Any]:
-    """Find memories by words and meaning, best first. Syntax: words, "phrase", pre*, AND, OR, NOT, category:lesson."""
+    """Find memories by words and meaning, best first.
+
+    Syntax: words, "phrase", pre*, AND, OR, NOT, category:lesson, asset:ETH. Words find an asset by any of its names.
+    """
     now, owner = timezone.now(), request.principal.reads(Act.SEARCH, query.owner)
     found = search_memories(
         owner=owner,

@@ -49,7 +49,6 @@ class Fallback(StrEnum):
 class Comparison:
     """The hits of each order, best first; with a `fallback`, or where nothing has a vector, those of words alone."""
 
-    query: Query
     columns: Mapping[Fusion, tuple[Hit, ...]]
     notes: tuple[Note, ...]
     fallback: Fallback | None
@@ -78,7 +77,7 @@ def compare_arms(
         limit=limit,
         using=using,
     )
-    parsed = read_query(query)
+    parsed = read_query(query, names_assets=fusion is Fusion.DEFAULT)
     found = compare(parsed)
     unquoted_found = compare(unquoted(parsed)) if parsed.is_exact and not found.has_hits else found
     return unquoted_found if unquoted_found.has_hits else found
@@ -122,7 +121,7 @@ def compare_parsed(
         each: tuple(to_hit(hit, highlighter, rank, explain=True) for rank, hit in enumerate(ranked, start=1))
         for each, ranked in orders.items()
     }
-    return Comparison(parsed, columns, notes, fallback)
+    return Comparison(columns, notes, fallback)
 
 
 def find_orders(

@@ -15,6 +15,7 @@ from itertools import groupby
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
+from memory_app.edges.core import extract_edges
 from memory_app.index.adapters.sql import SearchBackend, midnight
 from memory_app.index.core.query import Filters, Node, Term, is_match
 from memory_app.index.core.request import Facts, Matches, SearchRequest
@@ -64,7 +65,11 @@ class PastSearch:
         """Put the changed rows that match in front."""
         bodies = {each.id: prepare(each.content) for each in self.changed.values() if is_kept(each, request.filters)}
         if node is not None:
-            bodies = {at: body for at, body in bodies.items() if is_match(node, list(map(stem, body.split())))}
+            bodies = {
+                at: body
+                for at, body in bodies.items()
+                if is_match(node, list(map(stem, body.split())), self.changed[at].assets)
+            }
         elif request.literal:
             wanted = request.literal.lower()
             bodies = {at: body for at, body in bodies.items() if wanted in self.changed[at].content.lower()}
@@ -135,6 +140,7 @@ def facts_of_then(revision: MemoryRevision) -> Facts:
     """Return what a hit shows of a version."""
     memory = revision.memory
     written_at = revision.updated_at or memory.created_at
+    edges = extract_edges(revision.content, tickers=revision.tickers)
     return Facts(
         memory.pk,
         memory.owner_id,
@@ -146,6 +152,7 @@ def facts_of_then(revision: MemoryRevision) -> Facts:
         memory.created_at,
         written_at,
         revision.fact_type,
+        assets=frozenset(edge.key for edge in edges),
     )
 
 
@@ -156,6 +163,8 @@ def is_kept(facts: Facts, filters: Filters) -> bool:
         and facts.category not in filters.not_categories
         and (not filters.sources or facts.source in filters.sources)
         and (facts.source is None or facts.source not in filters.not_sources)
+        and (not filters.assets or not facts.assets.isdisjoint(filters.assets))
+        and facts.assets.isdisjoint(filters.not_assets)
         and (filters.after is None or facts.updated_at >= midnight(filters.after))
         and (filters.before is None or facts.updated_at < midnight(filters.before))
     )

@@ -81,7 +81,6 @@ class Hit:
 class SearchResult:
     """The hits of a query, best or newest first, and what the parser had to say."""
 
-    query: Query
     hits: tuple[Hit, ...]
     notes: tuple[Note, ...]
 
@@ -103,9 +102,10 @@ def search_memories(
     """Return the live memories of an owner that a query finds, by their words and by their meaning.
 
     Without vectors, provider or answer of the provider, and where the vectors take too long to read, the words alone
-    find, exactly as with the fusion `text` (trust R-44); so they do across all owners, with operators, and in the order
-    of time. `as_of` finds what was live then. `is_personal` keeps personalization memories and
-    settled facts, of now alone. Where a phrase in quotes keeps everything out, its words find.
+    find, in one order whatever the reason (trust R-44); so they do across all owners, with operators, and in the order
+    of time. The default fusion finds an asset by all its names, the others, S1's, by those that were typed. `as_of`
+    finds what was live then. `is_personal` keeps personalization memories and settled facts, of now alone. Where a
+    phrase in quotes keeps everything out, its words find.
     Raises Invalid for a query that is no text, and SearchTooSlow.
     """
     parsed = read_query(
@@ -113,9 +113,10 @@ def search_memories(
         category=category,
         source=source,
         is_personal=is_personal,
+        names_assets=fusion is Fusion.DEFAULT,
     )
     if parsed.is_empty:
-        return SearchResult(parsed, (), parsed.notes)
+        return SearchResult((), parsed.notes)
 
     find_hits = partial(
         find_parsed,
@@ -168,7 +169,7 @@ def find_parsed(
         )
     highlighter = Highlighter(parsed.node, parsed.literal)
     hits = [to_hit(each, highlighter, rank, explain=explain) for rank, each in enumerate(ranked, start=1)]
-    return SearchResult(parsed, tuple(hits), notes)
+    return SearchResult(tuple(hits), notes)
 
 
 def request_of(
@@ -250,7 +251,7 @@ def notes_of_then(
 ) -> Iterator[Note]:
     """Yield a note on what an earlier search found and has been deleted since."""
     if request.as_of is not None and request.node is not None:
-        rows = Memory.objects.using(using).for_owner(owner).filter(kept_by(request.filters))
+        rows = Memory.objects.using(using).for_owner(owner).filter(kept_by(request.filters, request.owner_id))
         deleted = count_deleted_since(
             matching(rows, request.owner_id, request.node),
             request.as_of,

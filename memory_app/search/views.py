@@ -44,6 +44,7 @@ SYNTAX = (
     ('"trailing stop"', gettext_lazy("the exact phrase")),
     ("slip*", gettext_lazy("words that begin so")),
     ("category:lesson btc", gettext_lazy("only this category; source: works the same")),
+    ("asset:BTC", gettext_lazy("only what is linked to this asset; words find an asset by any of its names")),
     ("止损", gettext_lazy("Chinese, anywhere in the text")),
     ("after:2026-05 before:2026-06", gettext_lazy("changed in this time")),
 )

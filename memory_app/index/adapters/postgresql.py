@@ -64,7 +64,7 @@ class PostgresqlSearch(SearchBackend):
 
     index = "FROM search_document d"
     memories = "JOIN memories m ON m.id = d.object_id AND m.owner_id = d.owner_id"
-    words = "d.words @@ %s::tsquery"
+    words = also = "d.words @@ %s::tsquery"
     writing = upsert(
         ("owner_id", "owner", "body", "category", "words"),
         "%s, %s, %s, %s, %s::tsvector",
@@ -89,7 +89,7 @@ class PostgresqlSearch(SearchBackend):
         total, total_values = total_of(request.owner_id)
         (tables, where), values = self.source(request, node, is_checked=True)
         terms = list(terms_of(node))
-        words = ["" if is_phrase(term) or term.is_prefix else term.stems[0] for term in terms]
+        words = ["" if is_phrase(term) or term.is_prefix or term.others else term.stems[0] for term in terms]
         statement = BEST.format(tables=tables, where=where, total=total)
         given = [
             *values,
@@ -103,7 +103,7 @@ class PostgresqlSearch(SearchBackend):
 
     def frequencies(self, owner_id: int | None, terms: Sequence[Term]) -> list[int]:
         """Return how many of the owner's memories hold each term."""
-        found = [self.matched(owner_id, term) for term in terms]
+        found = [self.matched(owner_id, term, by_words=True) for term in terms]
         counts = ", ".join(f"(SELECT count(*) {self.index} WHERE {where})" for where, _values in found)
         given = [value for _where, values in found for value in values]
         return list(self.rows((f"SELECT {counts}", given))[0])
@@ -157,10 +157,8 @@ def vector(owner: str, body: str, category: str) -> str:
 def render(node: Node) -> str:
     """Return one part of the tsquery."""
     match node:
-        case Term(_tokens, is_prefix):
-            *words, last = node.stems
-            ending = f"'{last}':*D" if is_prefix else f"'{last}':D"
-            return " <-> ".join([*(f"'{word}':D" for word in words), ending]).join("()")
+        case Term():
+            return " | ".join(" <-> ".join(lexemes(name)) for name in node.names).join("()")
         case AnyOf(parts):
             return " | ".join(map(render, parts)).join("()")
         case AllOf(parts, excluded):
@@ -170,6 +168,12 @@ def render(node: Node) -> str:
                     *(f"!{render(part)}" for part in excluded),
                 ]
             ).join("()")
+
+
+def lexemes(name: Term) -> list[str]:
+    """Return the words of a name for the tsquery."""
+    *words, last = name.stems
+    return [*(f"'{word}':D" for word in words), f"'{last}':*D" if name.is_prefix else f"'{last}':D"]
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.utils.translation import gettext as _
 
 from memory_app.index.core.document import Document, Kind
-from memory_app.index.core.query import Node, Term
+from memory_app.index.core.query import Node, Term, as_typed, terms_of
 from memory_app.index.core.request import Facts, Matches, SearchRequest, Sort
 from minara_site.kernel.errors import Unavailable
 
@@ -39,12 +39,14 @@ class SearchTooSlow(Unavailable):
 class SearchBackend(ABC):
     """What a database engine does for the search; reads belong inside `time_limit`.
 
-    `index` and `memories` are the tables of a query, `words` is the condition of a match, `writing` writes a document.
+    `index` and `memories` are the tables of a query, `words` is the condition of a match, `also` that of another one in
+    the same query, `writing` writes a document.
     """
 
     index: ClassVar[str]
     memories: ClassVar[str]
     words: ClassVar[str]
+    also: ClassVar[str]
     writing: ClassVar[str]
 
     def __init__(self, connection: BaseDatabaseWrapper) -> None:
@@ -142,11 +144,22 @@ class SearchBackend(ABC):
         node: Node,
         categories: frozenset[str] = frozenset(),
         kind: Kind = Kind.MEMORY,
+        *,
+        by_words: bool = False,
     ) -> Sql:
-        """Return the condition of a match. The owner stands in the words for speed and in SQL for safety."""
+        """Return the condition of a match. The owner stands in the words for speed and in SQL for safety.
+
+        The other name of an asset may be a common word: unless `by_words`, it counts in what is linked to the asset.
+        """
         own, values = owned(owner_id)
         match = self.expression(owner_id, node, categories, kind)
-        return f"{self.words} AND d.kind = '{kind}' AND {own}", [match, *values]
+        where, values = f"{self.words} AND d.kind = '{kind}' AND {own}", [match, *values]
+        typed = as_typed(node)
+        if by_words or typed == node:
+            return where, values
+        ids, more = linked_ids(owner_id, {term.asset for term in terms_of(node)}, kind)
+        also = self.expression(owner_id, typed, categories, kind)
+        return f"{where} AND (d.object_id IN ({ids}) OR {self.also})", [*values, *more, also]
 
     def matching(
         self,
@@ -216,6 +229,11 @@ def conditions(connection: BaseDatabaseWrapper, request: SearchRequest) -> Sql:
         if unwanted:
             clauses.append(f"(m.{column} IS NULL OR m.{column} NOT IN ({places(unwanted)}))")
             values += sorted(unwanted)
+    for assets, negation in ((filters.assets, ""), (filters.not_assets, "NOT ")):
+        if assets:
+            ids, found = linked_ids(request.owner_id, assets)
+            clauses.append(f"m.id {negation}IN ({ids})")
+            values += found
     if filters.is_personal:
         clauses.append(PERSONAL)
     for day, comparison in ((filters.after, ">="), (filters.before, "<")):
@@ -228,6 +246,15 @@ def conditions(connection: BaseDatabaseWrapper, request: SearchRequest) -> Sql:
 def owned(owner_id: int | None, table: str = "d") -> Sql:
     """Return the condition that a row is this owner's; None is everybody's."""
     return ("1 = 1", []) if owner_id is None else (f"{table}.owner_id = %s", [owner_id])
+
+
+def linked_ids(owner_id: int | None, assets: Collection[str], kind: Kind = Kind.MEMORY) -> Sql:
+    """Return the query for the ids of the rows of a kind that are about one of these assets, by their edges."""
+    own, values = owned(owner_id, "e")
+    table = "memories" if kind is Kind.MEMORY else kind
+    where = f"{own} AND e.src_table = '{table}' AND e.dst_entity_kind = 'ticker'"
+    where += f" AND e.dst_entity_key IN ({places(assets)})"
+    return f"SELECT e.src_id FROM memory_edges e WHERE {where}", [*values, *sorted(assets)]
 
 
 def total_of(owner_id: int | None) -> Sql:

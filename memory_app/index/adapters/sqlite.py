@@ -32,6 +32,7 @@ class SqliteSearch(SearchBackend):
     index = "FROM search_index CROSS JOIN search_document d ON d.id = search_index.rowid"
     memories = "CROSS JOIN memories m ON m.id = d.object_id AND m.owner_id = d.owner_id"
     words = "search_index MATCH %s"
+    also = "d.id IN (SELECT rowid FROM search_index WHERE search_index MATCH %s)"
     writing = upsert(("owner_id", "owner", "body", "category"), "%s, %s, %s, %s")
 
     def expression(
@@ -70,6 +71,7 @@ class SqliteSearch(SearchBackend):
                     *map(datetime.fromisoformat, (created, updated)),
                     fact_type,
                     rules,
+                    frozenset(),
                 )
             )
             for *columns, created, updated, fact_type, rules in rows
@@ -123,8 +125,9 @@ def match_expression(
 def render(node: Node, everything: str) -> str:
     """Return one part of the MATCH text; `everything` matches each row that may be found at all."""
     match node:
-        case Term(tokens, is_prefix):
-            return f'body : "{" ".join(tokens)}"' + " *" * is_prefix
+        case Term():
+            names = (f'body : "{" ".join(name.tokens)}"' + " *" * name.is_prefix for name in node.names)
+            return " OR ".join(names).join("()")
         case AnyOf(parts):
             return " OR ".join(render(part, everything) for part in parts).join("()")
         case AllOf(parts, excluded):

@@ -23,11 +23,12 @@ class Places(dict[str, tuple[int, ...]]):
         self.terms = [
             (
                 at,
-                term.stems[0],
-                term.is_prefix,
+                name.stems[0],
+                name.is_prefix,
             )
             for at, term in enumerate(terms)
-            if not is_phrase(term)
+            for name in term.names
+            if not is_phrase(name)
         ]
 
     def __missing__(self, word: str) -> tuple[int, ...]:
@@ -45,7 +46,7 @@ class Bm25:
     def __init__(self, terms: Sequence[Term]) -> None:
         self.terms = terms
         self.places = Places(terms)
-        self.phrases = [(at, term) for at, term in enumerate(terms) if is_phrase(term)]
+        self.phrases = [(at, name) for at, term in enumerate(terms) for name in term.names if is_phrase(name)]
         choices = "|".join(sorted({re.escape(beginning(wanted)) for _at, wanted, _is_prefix in self.places.terms}))
         self.weights = [0.0] * len(terms)
         self.likely = re.compile(rf" (?:{choices})\S*")  # the space makes it skip from word to word
@@ -86,7 +87,7 @@ class Bm25:
             for at, term in self.phrases:
                 times = sum(1 for _place in positions(term, stems))
                 if times:
-                    found[at] = times
+                    found[at] = found.get(at, 0) + times
         return found
 
 

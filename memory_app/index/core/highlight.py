@@ -25,11 +25,11 @@ class Highlighter:
         self.literal = literal
         self.words: dict[str, Term] = {}
         self.others: list[Term] = []
-        for term in terms_of(node):
-            if not is_phrase(term) and not term.is_prefix:
-                self.words[term.stems[0]] = term
+        for name in (name for term in terms_of(node) for name in term.names):
+            if not is_phrase(name) and not name.is_prefix:
+                self.words[name.stems[0]] = name
             else:
-                self.others.append(term)
+                self.others.append(name)
         self.beginnings = tuple(map(beginning, self.words))
 
     def mark(self, text: str, body: str = "") -> Marked:

@@ -4,8 +4,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import date
+from typing import Any
 
 from memory_app.index.core.query import Filters, Note, NoteCode
+from minara_site.kernel.core.assets import CLASSES, normalise_asset
 from minara_site.kernel.core.vocabulary import Category, Source
 
 MAX_DEPTH = 16
@@ -13,13 +15,19 @@ MAX_DEPTH = 16
 _LEXEME = re.compile(
     r"""(?P<open>[(\uff08])
       | (?P<close>[)\uff09])
-      | (?P<field>(?i:category|source|before|after))[:\uff1a](?:"(?P<quoted>[^"]*)"?|(?P<value>[^\s"“”()\uff08\uff09]+))
+      | (?P<field>(?i:category|source|asset|before|after))[:\uff1a]
+        (?:"(?P<quoted>[^"]*)"?|(?P<value>[^\s"“”()\uff08\uff09]+))
       | ["“”](?P<phrase>[^"“”]*)["“”](?P<star>\*)?
       | (?P<quote>["“”])
       | (?P<operator>AND|OR|NOT)(?=[\s"“”()\uff08\uff09]|$)
       | (?P<word>[^\s"“”()\uff08\uff09]+)""",
     re.VERBOSE,
 )
+_NAMED = {
+    "category": ("categories", frozenset(Category), NoteCode.UNKNOWN_CATEGORY),
+    "source": ("sources", frozenset(Source), NoteCode.UNKNOWN_SOURCE),
+    "asset": ("assets", frozenset(CLASSES), NoteCode.UNKNOWN_ASSET),
+}
 _DAY = re.compile(r"(\d{4})(?:-(\d{1,2}))?(?:-(\d{1,2}))?")
 
 
@@ -121,17 +129,14 @@ def with_filter(
             notes.append(Note(NoteCode.BAD_DATE, lexeme.value))
             return filters
         return replace(filters, before=day) if lexeme.text == "before" else replace(filters, after=day)
-    if lexeme.text == "category":
-        if value not in set(Category):
-            notes.append(Note(NoteCode.UNKNOWN_CATEGORY, lexeme.value))
-        if is_wanted:
-            return replace(filters, categories=filters.categories | {value})
-        return replace(filters, not_categories=filters.not_categories | {value})
-    if value not in set(Source):
-        notes.append(Note(NoteCode.UNKNOWN_SOURCE, lexeme.value))
-    if is_wanted:
-        return replace(filters, sources=filters.sources | {value})
-    return replace(filters, not_sources=filters.not_sources | {value})
+    if lexeme.text == "asset":
+        value = normalise_asset(value) or value
+    name, known, code = _NAMED[lexeme.text]
+    if value not in known:
+        notes.append(Note(code, lexeme.value))
+    name = name if is_wanted else f"not_{name}"
+    changes: dict[str, Any] = {name: getattr(filters, name) | {value}}
+    return replace(filters, **changes)
 
 
 def read_day(text: str) -> date | None:

@@ -1,9 +1,10 @@
-"""The query language: words, "phrases", pre*, AND, OR, NOT, parentheses, category: source: before: after:.
+"""The query language: words, "phrases", pre*, AND, OR, NOT, parentheses, category: source: asset: before: after:.
 
 Bare words match any of them and are ranked. AND, NOT, phrases and filters narrow; bare words beside a phrase or a
-parenthesis only raise the rank of what it finds. Neighbours bind tighter than NOT, then AND, then OR; parentheses
-group where one of these stands. Any text parses: what is no syntax is searched as words, a quotation mark without
-its other half is left out, and each repair leaves a note. Source: S1 (search semantics).
+parenthesis only raise the rank of what it finds. Where the names of assets are asked for, bare words that name one find
+it by its other names too, and behind NOT leave these out, common words apart. Neighbours bind tighter than NOT, then
+AND, then OR; parentheses group where one of these stands. Any text parses: what is no syntax is searched as words, a
+quotation mark without its other half is left out, and each repair leaves a note. Source: S1 (search semantics).
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -12,10 +13,21 @@ from functools import lru_cache
 
 from memory_app.index.core.lexer import Lexeme, lex
 from memory_app.index.core.query import AllOf, AnyOf, Filters, Node, Note, NoteCode, Query, Term
-from memory_app.index.core.terms import MIN_PREFIX_CHARS, distinct, is_common, neighbours, phrase_term, word_terms
+from memory_app.index.core.terms import (
+    MIN_PREFIX_CHARS,
+    asset_terms,
+    distinct,
+    is_common,
+    neighbours,
+    phrase_term,
+    word_terms,
+)
+from minara_site.kernel.core.tickers import WORDLIKE
 
 MAX_QUERY_CHARS = 512
 MAX_TERMS = 48
+AS_TYPED = frozenset("*/-_")
+"""Whatever has one of these is looked for as it was typed: a pair or a prefix is no name of an asset."""
 
 
 @lru_cache(maxsize=512)
@@ -24,11 +36,12 @@ def parse_query(
     *,
     unquotes: bool = False,
     keeps_common: bool = False,
+    names_assets: bool = False,
 ) -> Query:
     """Return the meaning of any text; only its first MAX_QUERY_CHARS characters count.
 
     `unquotes` looks for the words of a phrase instead of the phrase, except of what is excluded; `keeps_common` looks
-    for common words too.
+    for common words too, `names_assets` for the other names of assets.
     """
     text = text[:MAX_QUERY_CHARS]
     lexed = lex(text)
@@ -37,6 +50,7 @@ def parse_query(
         lexed.notes,
         unquotes=unquotes,
         keeps_common=keeps_common,
+        names_assets=names_assets,
     )
     node = parser.alternatives() or parser.plain_terms()
     literal = text.strip() if node is None and lexed.filters == Filters() else ""
@@ -57,6 +71,7 @@ def parse_query(
         text,
         left_out,
         whole,
+        names_assets,
     )
 
 
@@ -70,11 +85,14 @@ class Parser:
         *,
         unquotes: bool,
         keeps_common: bool,
+        names_assets: bool,
     ) -> None:
         self.lexemes = lexemes
         self.notes = notes
         self.unquotes = unquotes
         self.keeps_common = keeps_common
+        self.names_assets = names_assets
+        self.excludes = False
         self.left_out: list[str] = []
         self.at = 0
         self.terms_left = MAX_TERMS
@@ -102,9 +120,10 @@ class Parser:
 
     def excluded(self) -> Node | None:
         """Read a group behind NOT, whose phrases stay phrases."""
-        unquotes, self.unquotes = self.unquotes, False
+        unquotes, excludes = self.unquotes, self.excludes
+        self.unquotes, self.excludes = False, True
         part = self.group()
-        self.unquotes = unquotes
+        self.unquotes, self.excludes = unquotes, excludes
         return part
 
     def joined(self, operator: str, read: Callable[[], Node | None]) -> list[Node]:
@@ -119,6 +138,7 @@ class Parser:
     def group(self) -> Node | None:
         """Read what stands side by side: bare words, phrases and parentheses."""
         words: list[Term | None] = []
+        bare: list[str] = []
         common: set[int] = set()
         required: list[Node] = []
         while self.at < len(self.lexemes) and self.lexemes[self.at].kind not in {"close", "operator"}:
@@ -130,6 +150,7 @@ class Parser:
             if lexeme.kind == "word":
                 common |= {len(words)} if is_common(lexeme.text) and not self.keeps_common else set()
                 words += self.bare_terms(lexeme) or [None]
+                bare += [lexeme.text] if AS_TYPED.isdisjoint(lexeme.text) else []
             else:
                 part = self.enclosed() if lexeme.kind == "open" else self.phrase(lexeme)
                 required += [part] if part else []
@@ -137,7 +158,15 @@ class Parser:
         return combined(
             self.without_common(words, common, is_spare=bool(required)),
             required,
+            self.assets(" ".join(bare)),
         )
+
+    def assets(self, text: str) -> list[Term]:
+        """Return the terms of the assets that bare words name, of what is excluded their other names alone."""
+        named = asset_terms(text) if self.names_assets else []
+        if self.excludes:
+            return [other for each in named for other in each.others if str(other) not in WORDLIKE]
+        return named
 
     def enclosed(self) -> Node | None:
         """Read up to the closing parenthesis, which `lex` has made sure of."""
@@ -210,9 +239,9 @@ class Parser:
         self.notes.append(Note(code, subject))
 
 
-def combined(words: list[Term | None], required: list[Node]) -> Node | None:
-    """Return what a group asks for: its required parts, else any of its words."""
-    terms = distinct(word for word in words if word)
+def combined(words: list[Term | None], required: list[Node], assets: list[Term]) -> Node | None:
+    """Return what a group asks for: its required parts, else any of its words and assets."""
+    terms = distinct([*assets, *filter(None, words)])
     if required:
         return AllOf(tuple(required), boosts=terms, pairs=neighbours(words)) if terms else all_of(required)
     if len(terms) > 1:

@@ -1,7 +1,7 @@
 """What a query means: terms and how they combine, filters, and notes for the user. `parser` makes it from text."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
 
@@ -11,10 +11,20 @@ from minara_site.kernel.core.text import is_cjk
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """Words that stand side by side, folded but not stemmed; of a prefix term the last one is only the beginning."""
+    """Words that stand side by side, folded but not stemmed; of a prefix term the last one is only the beginning.
+
+    A term that names an asset is found by the asset's `others` too, in what is linked to the asset.
+    """
 
     tokens: tuple[str, ...]
     is_prefix: bool = False
+    asset: str = ""
+    others: tuple["Term", ...] = ()
+
+    @property
+    def names(self) -> tuple["Term", ...]:
+        """Return what finds it: itself as typed, then its other names."""
+        return (self, *self.others)
 
     @property
     def stems(self) -> tuple[str, ...]:
@@ -67,6 +77,7 @@ class NoteCode(StrEnum):
     PREFIX_TOO_SHORT = "prefix_too_short"
     UNKNOWN_CATEGORY = "unknown_category"
     UNKNOWN_SOURCE = "unknown_source"
+    UNKNOWN_ASSET = "unknown_asset"
     BAD_DATE = "bad_date"
     TOO_MANY_WORDS = "too_many_words"
     LITERAL = "literal"
@@ -85,13 +96,16 @@ class Note:
 class Filters:
     """What narrows beside the words; empty sets and None do not. Days are of `updated_at`, `before` itself excluded.
 
-    `is_personal` keeps what a prompt says of its user: personalization memories and settled facts.
+    `assets` keeps what is linked to one of them. `is_personal` keeps what a prompt says of its user: personalization
+    memories and settled facts.
     """
 
     categories: frozenset[str] = frozenset()
     not_categories: frozenset[str] = frozenset()
     sources: frozenset[str] = frozenset()
     not_sources: frozenset[str] = frozenset()
+    assets: frozenset[str] = frozenset()
+    not_assets: frozenset[str] = frozenset()
     after: date | None = None
     before: date | None = None
     is_personal: bool = False
@@ -104,7 +118,7 @@ class Query:
     `node` None: no word can be looked up. Then `literal`, when there is any, is looked for as it stands; with filters
     alone everything they leave is found. `words` is what was asked in plain language, empty when operators say what
     is meant; `is_exact` says that a phrase in quotes must stand in what is found; `left_out` are the words that are too
-    common to look for, and `whole` is `node` with them.
+    common to look for, and `whole` is `node` with them; `names_assets` as in `parse_query`.
     """
 
     node: Node | None
@@ -116,6 +130,7 @@ class Query:
     text: str = ""
     left_out: tuple[str, ...] = ()
     whole: Node | None = None
+    names_assets: bool = False
 
     @property
     def is_empty(self) -> bool:
@@ -123,16 +138,17 @@ class Query:
         return self.node is None and not self.literal and self.filters == Filters()
 
 
-def is_match(node: Node, stems: Sequence[str]) -> bool:
-    """Say whether a text of stems is found, as the engines say it."""
+def is_match(node: Node, stems: Sequence[str], assets: frozenset[str]) -> bool:
+    """Say whether a text of stems that is linked to these assets is found, as the engines say it."""
     match node:
-        case Term():
-            return any(True for _place in positions(node, stems))
+        case Term(asset=asset):
+            names = node.names if asset in assets else (node,)
+            return any(True for name in names for _place in positions(name, stems))
         case AnyOf(parts):
-            return any(is_match(part, stems) for part in parts)
+            return any(is_match(part, stems, assets) for part in parts)
         case AllOf(parts, excluded):
-            wanted = all(is_match(part, stems) for part in parts)
-            return wanted and not any(is_match(part, stems) for part in excluded)
+            wanted = all(is_match(part, stems, assets) for part in parts)
+            return wanted and not any(is_match(part, stems, assets) for part in excluded)
 
 
 def positions(term: Term, stems: Sequence[str]) -> Iterator[int]:
@@ -143,6 +159,15 @@ def positions(term: Term, stems: Sequence[str]) -> Iterator[int]:
         word = stems[at + size]
         if (word.startswith(last) if term.is_prefix else word == last) and stems[at : at + size] == before:
             yield at
+
+
+def as_typed(node: Node) -> Node:
+    """Return a node that finds no asset by another name than those in the query."""
+    match node:
+        case Term():
+            return Term(node.tokens, node.is_prefix)
+        case AnyOf(parts) | AllOf(parts):
+            return replace(node, parts=tuple(map(as_typed, parts)))
 
 
 def terms_of(node: Node | None) -> Iterator[Term]:

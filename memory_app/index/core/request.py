@@ -62,7 +62,7 @@ class Matches:
 
 
 class Facts(NamedTuple):
-    """What the hits show of a memory."""
+    """What the hits show of a memory; `assets` are those that a text of an earlier moment was linked to."""
 
     id: int
     owner_id: int
@@ -75,3 +75,4 @@ class Facts(NamedTuple):
     updated_at: datetime
     fact_type: str = ""
     rules_version: str = ""
+    assets: frozenset[str] = frozenset()

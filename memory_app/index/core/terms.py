@@ -4,11 +4,14 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from memory_app.index.core.query import Term
+from minara_site.kernel.core.assets import TICKER_OF, TICKERS, narrowed
 from minara_site.kernel.core.text import Token, tokenize
+from minara_site.kernel.core.tickers import find_mentions
 
 MIN_PREFIX_CHARS = 2
 LONG_RUN_CHARS = 4
 MAX_PAIRS = 12
+MAX_ASSETS = 8
 
 # What questions are made of. Recall@10 with them and without: LoCoMo .597 and .643, TAT-QA .590 and .629.
 COMMON_WORDS = frozenset(
@@ -46,6 +49,19 @@ def word_terms(text: str) -> list[Term]:
             terms += _piece_terms(piece)
             piece = []
     return terms + _piece_terms(piece)
+
+
+def asset_terms(text: str) -> list[Term]:
+    """Return the first assets that a text calls by a name of theirs: that name, with the others of the asset."""
+    found: dict[str, Term] = {}
+    for start, end, entity in find_mentions(text):
+        name, symbol = text[start:end], entity.key
+        is_name = TICKER_OF.get(narrowed(name).casefold()) == symbol  # a pair is none
+        if is_name and symbol not in found:
+            names = (phrase_term(each, is_prefix=False) for each in (name, symbol, *TICKERS[symbol]))
+            typed, *others = distinct(filter(None, names))
+            found[symbol] = Term(typed.tokens, asset=symbol, others=tuple(others))
+    return list(found.values())[:MAX_ASSETS]
 
 
 def is_common(text: str) -> bool:

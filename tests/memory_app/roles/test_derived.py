@@ -68,10 +68,12 @@ class TestSearch:
         assert len(found(EVERYONE, "NOT doge")) == 2
         assert found(ana, "doge") == found(ana, f"u{ana.pk}") == found(ana, f"r{ana.pk}") == set()
 
-    def test_narrows_by_days_of_the_decision(self, ana):
+    def test_narrows_by_days_of_the_decision_and_by_its_asset(self, ana, ben):
         entry = make_row(ana, hours=48)  # 2026-06-10
         assert found(ana, "rising after:2026-06-10 before:2026-06-11") == {entry.pk}
         assert found(ana, "rising before:2026-06-10") == set()
+        assert found(ana, "asset:bitcoin rising") == found(ana, "大饼") == {entry.pk}
+        assert found(ana, "NOT asset:BTC rising") == found(ana, "asset:ETH") == found(ben, "asset:BTC") == set()
         assert found(ana, "rising category:lesson") == found(ana, "source:inferred rising") == set()
 
     def test_finds_text_without_a_word_as_it_stands(self, ana):

@@ -84,6 +84,25 @@ def test_with_a_provider_that_fails_it_is_byte_identical_to_words_alone(ana, lib
     assert answers(ana) == answers(ana, fusion=Fusion.TEXT)
 
 
+def test_names_of_assets_are_the_default_s_and_one_order_whatever_the_reason(ana, library, endpoint, enable):
+    rows = [make_memory(ana, text) for text in ("比特币 stop", "bitcoin dominance", "click the link", "LINK unlock")]
+    embed_pending(now=NOON)
+    queries = ("bitcoin", "大饼 stop", "chainlink", "btc AND stop")
+
+    def found(**options):
+        return [search_memories(owner=ana, query=query, explain=True, **options) for query in queries]
+
+    assert {row.pk for row in rows[:2]} <= {hit.id for hit in found()[0].hits if hit.explain.bm25}
+    embeddings.ask_provider.cache_clear()
+    endpoint.status = 500
+    failed = found()
+    assert [hit.content for hit in failed[2].hits] == ["LINK unlock"]
+    enable("disabled")
+    assert found() == failed
+    assert [len(each.hits) for each in found(fusion=Fusion.TEXT)] == [1, 2, 0, 1]
+    assert found(fusion=Fusion.RRF) == found(fusion=Fusion.TEXT)
+
+
 @pytest.fixture
 def slow(monkeypatch):
     """Let the database take for ever over the vectors, which get little time; the reads that were begun."""

@@ -31,9 +31,9 @@ def change(memory, content, *, at):
     """Give a memory a new text, as an edit does."""
     MemoryRevision.objects.create(
         memory=memory, version=memory.version, content=memory.content, actor="user:1", updated_at=memory.updated_at,
-        replaced_at=at,
+        tickers=memory.tickers, replaced_at=at,
     )  # fmt: skip
-    memory.content, memory.version, memory.updated_at = content, memory.version + 1, at
+    memory.content, memory.version, memory.updated_at, memory.tickers = content, memory.version + 1, at, []
     memory.save()
 
 
@@ -164,6 +164,28 @@ def test_filters_are_of_then(ana, edited):
     assert texts(ana, "NOT category:lesson slippage", as_of=NOON) == ["slippage is 1%"]
     assert texts(ana, as_of=NOON, category=Category.PERSONALIZATION, source=Source.USER_MANUAL) == ["slippage is 1%"]
     assert texts(ana, as_of=NOON, source=Source.INFERRED) == []
+
+
+@table(
+    ("query", "then", "now"),
+    [
+        ("asset:ETH", True, False),
+        ("asset:ARB", True, False),  # as its writer declared
+        ("asset:SOL", False, True),
+        ("NOT asset:ETH", False, True),
+        ("NOT asset:SOL slippage", True, False),
+        ("以太坊", True, False),
+        ("索拉纳", False, True),
+        ("chainlink", False, False),  # "link" is no name there
+        ("slippage NOT ethereum", False, True),
+    ],
+)
+def test_assets_are_of_then(ana, query, then, now):
+    memory = make_memory(ana, "slippage of ETH: see the link", at=NOON, tickers=["ARB"])
+    change(memory, "slippage of SOL: see the link", at=NOON + HOUR)
+    Memory.objects.get(pk=memory.pk).save()
+    assert bool(texts(ana, query, as_of=NOON)) is then
+    assert bool(texts(ana, query, as_of=NOON + HOUR)) is now
 
 
 def test_nobody_sees_another_owners_past(ana, ben, edited):

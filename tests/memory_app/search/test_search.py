@@ -10,7 +10,7 @@ from memory_app.index import adapters
 from memory_app.index.adapters import postgresql, sqlite
 from memory_app.index.adapters.sql import SearchTooSlow
 from memory_app.index.core.query import NoteCode
-from memory_app.index.core.request import Sort
+from memory_app.index.core.request import Fusion, Sort
 from memory_app.index.selectors import limited, narrow
 from memory_app.memories.models import Memory
 from memory_app.search import selectors
@@ -229,6 +229,145 @@ def test_lifts_what_shares_the_asset_by_another_name(ana):
     found = search_memories(owner=ana, query="bitcoin entry position", explain=True)
     assert [hit.id for hit in found.hits] == [named.pk, plain.pk]
     assert found.hits[0].explain.entities == ("BTC",)
+
+
+NAMES = {
+    "eth": "trimmed ETH into strength",
+    "ethereum": "Ethereum gas is cheap on Sundays",
+    "以太": "以太坊跌破支撑就减仓",
+    "btc": "bought $btc on the dip",
+    "bitcoin": "bitcoin leads, gas or not",
+    "大饼": "大饼跌破就加仓",
+    "aapl": "AAPL calls expire worthless",
+    "apple": "Apple beats on services",
+    "苹果": "苹果公司的财报超预期",
+    "pie": "apple pie for breakfast",
+    "link": "LINK unlocks next week",
+    "chainlink": "Chainlink staking opened",
+    "click": "click the link twice",
+    "黄金": "黄金占一成",
+    "cross": "日线出现黄金交叉",
+    "gold": "Gold hedges the book",
+    "wti": "WTI settled lower",
+    "crude": "sold crude oil futures",
+    "pair": "ETH/BTC keeps falling",
+}
+ETH, BTC, AAPL = {"eth", "ethereum", "以太", "pair"}, {"btc", "bitcoin", "大饼", "pair"}, {"aapl", "apple", "苹果"}
+
+
+@table(
+    ("query", "expected"),
+    [
+        ("以太坊", ETH),
+        ("ethereum", ETH),
+        ("ETH", ETH),
+        ("$eth", ETH),
+        ("ＥＴＨ", ETH),
+        ("以太坊什么时候减仓", ETH),
+        ("大饼", BTC),
+        ("比特币", BTC),
+        ("bitcoin", BTC),
+        ("btc", BTC),
+        ("苹果公司", AAPL),
+        ("AAPL", AAPL),
+        ("Apple", AAPL | {"pie"}),
+        ("apple", {"apple", "pie"}),  # not written for the asset
+        ("chainlink", {"chainlink", "link"}),
+        ("LINK", {"chainlink", "link", "click"}),
+        ("link", {"link", "click"}),
+        ("XAU", {"黄金", "gold"}),
+        ("crude oil", {"crude", "wti"}),
+        ("原油", {"crude", "wti"}),
+        ("大饼 ethereum", ETH | BTC),
+        ("比特币 AND gas", {"bitcoin"}),
+        ("gas AND (大饼 OR chainlink)", {"bitcoin"}),
+        ("gas NOT 大饼", {"ethereum"}),
+        ("gas NOT (ETH week)", {"bitcoin"}),
+        ("twice NOT chainlink", {"click"}),
+        ("大饼 category:lesson", set()),
+        ('"ethereum"', {"ethereum"}),
+        ('"Gold" 以太坊', {"gold"}),
+        ("ether*", {"ethereum"}),
+        ("ETH/BTC", {"pair"}),
+    ],
+)
+def test_finds_an_asset_by_any_of_its_names(ana, query, expected):
+    rows = {name: make_memory(ana, content) for name, content in NAMES.items()}
+    found = search_memories(owner=ana, query=query, limit=50)
+    assert set(names(rows, found)) == expected
+    assert all(any(is_hit for _text, is_hit in hit.highlights) for hit in found.hits)
+    assert set(narrow(Memory.objects.all(), owner=ana, query=query)) == {rows[name] for name in expected}
+    assert set(names(rows, search_memories(owner=EVERYONE, query=query, limit=50))) == expected
+    assert set(names(rows, search_memories(owner=ana, query=query, limit=50, sort=Sort.RECENT))) == expected
+
+
+def test_a_name_counts_as_what_was_typed(ana):
+    texts = ("ethereum slippage was high", "weth slippage was high", "以太坊的 slippage", "slippage was really high")
+    for text in texts:
+        make_memory(ana, text)
+    found = search_memories(owner=ana, query="ethereum slippage", explain=True).hits
+    assert tuple(hit.content for hit in found) == texts
+    assert found[0].explain.bm25 == found[1].explain.bm25 > 2 * found[3].explain.bm25
+    assert found[2].highlights == (("以太坊", True), ("的 ", False), ("slippage", True))
+
+
+@pytest.mark.parametrize("most", [selectors.MAX_MATCHES, 2])
+def test_ranks_names_among_very_many_matches(ana, monkeypatch, most):
+    for number in range(6):
+        make_memory(ana, f"click the coin number {number} twice")
+        make_memory(ana, f"COIN and Coinbase, note {number}")
+    named = make_memory(ana, "COIN, COIN, COIN")
+    monkeypatch.setattr(selectors, "MAX_MATCHES", most)
+    found = search_memories(owner=ana, query="coinbase", limit=50).hits
+    assert len(found) == 7
+    assert named.pk in {hit.id for hit in found}
+
+
+@table(
+    ("query", "expected"),
+    [
+        ("asset:ETH", ["swap", "pair", "eth", "以太"]),
+        ("asset:以太坊", ["swap", "pair", "eth", "以太"]),
+        ("asset:eth/usdt", ["swap", "pair", "eth", "以太"]),
+        ("ASSET:$Ethereum", ["swap", "pair", "eth", "以太"]),
+        ("asset:bitcoin", ["pair"]),
+        ("asset:EUR/USD", ["euro"]),
+        ("asset:BTC asset:EURUSD", ["pair", "euro"]),
+        ('asset:"S&P 500"', []),
+        ("asset:LINK", []),  # a common word is no link
+        ("asset:dollars", []),
+        ("asset:%", []),
+        ("NOT asset:ETH", ["click", "euro"]),
+        ("NOT asset:ETH link", ["click"]),
+        ("NOT asset:% link", ["click"]),
+        ("asset:ETH stop", ["eth"]),
+        ("stop AND asset:BTC", []),
+        ("asset:ETH NOT stop category:lesson", ["pair"]),
+        ("asset:ETH after:2026-06-13", []),
+        ("asset:BTC NOT asset:ETH", []),
+        ('asset:ETH "high beta"', ["pair"]),
+    ],
+)
+def test_keeps_what_is_linked_to_an_asset(ana, ben, query, expected):
+    make_memory(ben, "ETH stop of ben")
+    texts = {
+        "以太": ("以太坊仓位减半", Category.PREFERENCE),
+        "eth": ("trail the ETH stop", Category.PREFERENCE),
+        "euro": ("fade EUR/USD rallies", Category.PREFERENCE),
+        "pair": ("BTC over ETH, the high beta", Category.LESSON),
+        "click": ("click the link for dollars", Category.PREFERENCE),
+    }
+    rows = {
+        name: make_memory(ana, content, category=category, at=NOON + timedelta(minutes=minute))
+        for minute, (name, (content, category)) in enumerate(texts.items())
+    }
+    rows["swap"] = make_memory(ana, "closed the swap", at=NOON + timedelta(hours=1), tickers=["ETH"])
+    for options in ({}, {"fusion": Fusion.TEXT}, {"sort": Sort.RECENT}, {"as_of": NOON + timedelta(hours=2)}):
+        found = search_memories(owner=ana, query=query, **options)
+        assert names(rows, found) == expected
+    assert set(narrow(Memory.objects.for_owner(ana), owner=ana, query=query)) == {rows[name] for name in expected}
+    everybody = search_memories(owner=EVERYONE, query=f"{query} category:lesson NOT category:observation")
+    assert set(names(rows, everybody)) == set(expected) & {"pair"}
 
 
 def test_marks_each_hit(ana, library):
