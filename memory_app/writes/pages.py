@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
@@ -14,17 +14,19 @@ from memory_app.writes.core.entries import IMPORT
 from memory_app.writes.models import WriteRollback
 from memory_app.writes.selectors.plans import RollbackPlan
 from memory_app.writes.selectors.writers import Writer
-from minara_site.access.actors import name_actors
-from minara_site.access.models import User
+from minara_site.access.actors import actor_label, find_keys, label_keys, name_actors
+from minara_site.access.models import ApiKey, User
+from minara_site.access.principal import Principal
 from minara_site.kernel.guard.kinds import Label
 from minara_site.kernel.rollback import UNCHANGED, Effect, PlanRow, list_effects, rollback_kinds
 from minara_site.kernel.unchanged import UnchangedReason
 from minara_site.shell.undo import label_reasons
 from minara_site.web.lists import Column, Empty, ListSpec, by_time, time_column
-from minara_site.web.moments import number_label
+from minara_site.web.moments import number_label, span_label
 
 MAX_SHOWN = 50  # rows of a plan or record at a time
 MAX_CHANGED = 200  # rows of a kind that the page of a record links
+A_MINUTE = 120  # seconds below which a span is called so
 EffectCount = tuple[Effect, Label, int]
 ANOMALY_LABELS: Mapping[AnomalyKind, Any] = {
     AnomalyKind.SIMILAR: ngettext_lazy(
@@ -107,13 +109,14 @@ class PlanView:
 
 @dataclass(frozen=True, slots=True)
 class AnomalyRow:
-    """An anomaly as a sentence, with the addresses of its rows and of their roll-back."""
+    """An anomaly as a sentence, with the addresses of its rows and of what its reader may do, empty for what not."""
 
     text: str
     who: str
     since: datetime
     rows_url: str
     roll_back_url: str
+    revoke_url: str
 
 
 def list_counts(counts: Mapping[str, int], *, is_undo: bool) -> list[EffectCount]:
@@ -228,18 +231,48 @@ def show_writers(
     return found
 
 
-def show_anomalies(anomalies: Sequence[Anomaly], names: Mapping[str, str]) -> list[AnomalyRow]:
-    """Return anomalies as sentences; `names` says who each writer is."""
+def show_anomalies(anomalies: Sequence[Anomaly], *, principal: Principal) -> list[AnomalyRow]:
+    """Return anomalies as sentences for this reader. One query, none without a key among the writers."""
+    keys = find_keys(each.writer for each in anomalies)
+    labels = label_keys(keys)
     return [
         AnomalyRow(
-            text=str(ANOMALY_LABELS[each.kind] % {"count": each.count, "number": number_label(each.count)}),
-            who=names[each.writer],
+            text=anomaly_label(each, labels),
+            who=actor_label(each.writer, labels),
             since=each.since,
-            rows_url=f"{reverse('writes:rows')}?{urlencode({'writer': each.writer, 'light': each.kind.value})}",
-            roll_back_url=roll_back_url(each.writer, each.since),
+            rows_url=rows_url(each.writer, each.kind) if principal.is_operator else reverse("held:list"),
+            roll_back_url=roll_back_url(each.writer, each.since) if principal.is_operator else "",
+            revoke_url=revoke_url(keys.get(each.writer), principal),
         )
         for each in anomalies
     ]
+
+
+def anomaly_label(anomaly: Anomaly, labels: Mapping[str, str]) -> str:
+    """Return an anomaly as a sentence; `labels` are those of keys by actor."""
+    count = number_label(anomaly.count)
+    if anomaly.kind is not AnomalyKind.HELD:
+        return str(ANOMALY_LABELS[anomaly.kind] % {"count": anomaly.count, "number": count})
+    return _("%(count)s of %(of)s writes by %(who)s were held in %(span)s.") % {
+        "count": count,
+        "of": number_label(anomaly.of),
+        "who": labels.get(anomaly.writer) or actor_label(anomaly.writer, {}),
+        "span": _("a minute") if anomaly.seconds < A_MINUTE else span_label(timedelta(seconds=anomaly.seconds)),
+    }
+
+
+def rows_url(writer: str, kind: str) -> str:
+    """Return the address of what a writer wrote, of which an anomaly is about a part."""
+    return f"{reverse('writes:rows')}?{urlencode({'writer': writer, 'light': kind})}"
+
+
+def revoke_url(key: ApiKey | None, principal: Principal) -> str:
+    """Return where this reader revokes a key, empty for a writer that is none and for one that is revoked."""
+    if key is None or key.revoked_at:
+        return ""
+    if principal.is_operator:
+        return reverse("users:key_revoke", args=[key.user_id, key.prefix])
+    return reverse("access:key_revoke", args=[key.prefix])
 
 
 def roll_back_url(writer: str, since: datetime) -> str:

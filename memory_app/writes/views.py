@@ -48,15 +48,14 @@ def writes(request: PageRequest) -> HttpResponse:
     period = Period(chosen) if chosen in set(Period) else Period.DAY
     (writers, read_since), anomalies = load_writers(period=period, now=now), load_anomalies(now=now)
     rollbacks = list(WriteRollback.objects.order_by("-at", "-pk")[:MAX_ROLLBACKS])
-    actors = {each.writer: each.writer for each in anomalies}
-    actors |= {each.actor: each.actor for each in rollbacks} | {row.name: row.actor for row in writers}
+    actors = {each.actor: each.actor for each in rollbacks} | {row.name: row.actor for row in writers}
     names = name_writers(actors, reader=request.user)
     context = {
         "title": _("Writers"),
         "periods": [(each, each.label, each is period) for each in Period],
         "writers": show_writers(writers, names),
         "read_since": read_since,
-        "anomalies": show_anomalies(anomalies, names),
+        "anomalies": show_anomalies(anomalies, principal=request.principal),
         "rollbacks": [(each, names[each.actor]) for each in rollbacks],
     }
     return render_page(request, "memory_app/writes/page.html", context)
@@ -73,16 +72,16 @@ def rows(request: PageRequest) -> HttpResponse:
         (each for each in anomalies if (each.kind, each.writer) == (kind, writer)),
         None,
     )
-    found = list_rows_of(writer).select_related("owner")
-    if anomaly is not None and anomaly.ids:
-        found = found.filter(pk__in=anomaly.ids)
+    found, ids = list_rows_of(writer).select_related("owner"), anomaly.ids if anomaly else ()
+    if ids:
+        found = found.filter(pk__in=ids)
     listed = load_page(ROWS, request, found, ignore=("writer", "light"))
     listed = listed.with_rows([masked_for(request.user, row) for row in listed.rows])
     log_listed(request.principal, listed.rows, kind="memories", now=now)
-    label = writer_label(writer, request.user)
     context = {
-        "title": label,
-        "anomalies": show_anomalies([anomaly], {writer: label}) if anomaly else [],
+        "title": writer_label(writer, request.user),
+        "is_part": bool(ids),
+        "anomalies": show_anomalies([anomaly] if anomaly else [], principal=request.principal),
         "roll_back_url": roll_back_url(writer, anomaly.since if anomaly else now - DEFAULT_SPAN),
     }
     return render_list(request, "memory_app/writes/rows.html", listed, context)

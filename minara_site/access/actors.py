@@ -1,15 +1,14 @@
 """Names of the actors that provenance and the audit log keep: in words for pages, with their kind for agents."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import repeat
 from typing import Any
 
 from django.utils.translation import gettext as _, gettext_lazy
 
 from minara_site.access.models import ApiKey, User
 from minara_site.access.policy import Role
-from minara_site.kernel.core.vocabulary import IMPORT_ORIGIN, WriterKind, writer_kind
+from minara_site.kernel.core.vocabulary import AGENT_ACTOR, IMPORT_ORIGIN, WriterKind, writer_kind
 from minara_site.kernel.guard import core as guard
 
 OTHERS = {
@@ -32,10 +31,10 @@ def is_operator(actor: str) -> bool:
     return kind == "command" or (user is not None and user.role is Role.OPERATOR)
 
 
-def name_actors(actors: Iterable[str], *, reader: User) -> dict[str, str]:
-    """Return in words who stands behind each actor of the audit log. Two queries at most."""
+def name_actors(actors: Iterable[str], *, reader: User, known: Iterable[User] = ()) -> dict[str, str]:
+    """Return in words who stands behind each actor of the audit log. Two queries at most, none for who is `known`."""
     actors = set(actors)
-    names = load_names(actors, known=reader)
+    names = load_names(actors, known=[reader, *known])
     return {actor: actor_label(actor, names, reader) for actor in actors}
 
 
@@ -45,7 +44,7 @@ def name_writers(rows: Iterable[Any], *, reader: User) -> list[dict[str, str]]:
     `rows` have an actor, a source and an origin. A name is an account's, the label of a key, a file, or a job.
     """
     rows = list(rows)
-    names = load_names({row.actor for row in rows}, known=reader)
+    names = load_names({row.actor for row in rows}, known=[reader])
     return [writer_record(row, names) for row in rows]
 
 
@@ -71,16 +70,24 @@ def file_name(origin: str) -> str:
     return "" if guard.judge(name).is_held else name
 
 
-def load_names(actors: Iterable[str], *, known: User) -> dict[str, str]:
-    """Return the names of users and the labels of keys by actor. Two queries at most, none for what is `known`."""
-    parts = [(kind, name) for kind, _colon, name in map(str.partition, actors, repeat(":"))]
-    ids = {int(name) for kind, name in parts if kind == "user"} - {known.pk}
-    users = [known, *(User.objects.filter(pk__in=ids) if ids else ())]
+def load_names(actors: Iterable[str], *, known: Sequence[User]) -> dict[str, str]:
+    """Return the names of users and the labels of keys by actor. Two queries at most, none for who is `known`."""
+    actors = list(actors)
+    ids = {int(actor.removeprefix("user:")) for actor in actors if actor.startswith("user:")}
+    users = [*known, *User.objects.filter(pk__in=ids - {user.pk for user in known})]
     names = {f"user:{user.pk}": user.get_short_name() for user in users}
-    if prefixes := [name for kind, name in parts if kind == "key"]:
-        keys = ApiKey.objects.filter(prefix__in=prefixes).exclude(label="").values_list("prefix", "label")
-        names |= {f"key:{prefix}": label for prefix, label in keys}
-    return names
+    return names | label_keys(find_keys(actors))
+
+
+def label_keys(keys: Mapping[str, ApiKey]) -> dict[str, str]:
+    """Return the labels of those keys that have one, by actor."""
+    return {actor: key.label for actor, key in keys.items() if key.label}
+
+
+def find_keys(actors: Iterable[str]) -> dict[str, ApiKey]:
+    """Return the keys among these actors, revoked ones too, by actor. One query, none without a key."""
+    prefixes = [actor.removeprefix(AGENT_ACTOR) for actor in actors if actor.startswith(AGENT_ACTOR)]
+    return {f"{AGENT_ACTOR}{key.prefix}": key for key in ApiKey.objects.filter(prefix__in=prefixes)}
 
 
 def actor_label(

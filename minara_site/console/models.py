@@ -45,6 +45,7 @@ class AlertKind(StrEnum):
     PROPOSAL = "proposal"
     JOB = "job"
     BACKUP = "backup"
+    WRITES = "writes"
 
 
 class AlertQuerySet(models.QuerySet["Alert"]):

@@ -4,16 +4,21 @@ Source: trust P-09. An anomaly is about one writer, so that it leads to that wri
 """
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from memory_app.memories.core.destinations import find_destinations
 from memory_app.writes.core.similar import group_similar
 
 AGENTS = ("key:", "job:")  # writers that are no person
+HOUR = timedelta(hours=1)
+HELD_MIN = 5  # held texts within an hour
+LAST = 20  # writes, of which a third may not be held
+LAST_HELD_MIN = 3
 SPIKE_MIN = 100  # writes within an hour
 SPIKE_TIMES = 5  # as many as in a usual hour
 BURST_MIN = 20  # texts that say nearly the same
@@ -22,6 +27,7 @@ BURST_MIN = 20  # texts that say nearly the same
 class AnomalyKind(StrEnum):
     """What is unusual, the worst first."""
 
+    HELD = "held"
     SIMILAR = "similar"
     AUTHORITY = "authority"
     DESTINATION = "destination"
@@ -30,13 +36,18 @@ class AnomalyKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Anomaly:
-    """One thing that is unusual: how many writes of a writer, since when, and which rows where these are known."""
+    """One thing that is unusual: how many writes of a writer, since when, and which memories where these are known.
+
+    Of held texts also of how many writes, and within how many seconds.
+    """
 
     kind: AnomalyKind
     writer: str
     count: int
     since: datetime
     ids: tuple[int, ...] = ()
+    of: int = 0
+    seconds: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +144,32 @@ def find_in_texts(
         for kind, chosen in found
         if chosen
     ]
+
+
+def find_held(writer: str, held: Iterable[datetime], written: Iterable[datetime]) -> Anomaly | None:
+    """Return the hour in which most texts of a writer were held, else its last writes; None where few of them were.
+
+    `held` and `written` have a moment for each text.
+    """
+    held, written = sorted(held), sorted(written)
+    moments = sorted({*held, *written})
+    worst = max(moments, key=lambda start: count_between(held, start, start + HOUR))  # of equals the first
+    last = (written or held)[-LAST:]
+    for since, until, enough in (
+        (worst, worst + HOUR, HELD_MIN),
+        (last[0], moments[-1], max(LAST_HELD_MIN, len(last) / 3)),
+    ):
+        count, writes = count_between(held, since, until), count_between(written, since, until)
+        if count >= enough:
+            span = moments[bisect_right(moments, until) - 1] - since
+            seconds = int(span.total_seconds())
+            return Anomaly(AnomalyKind.HELD, writer, count, since, of=max(count, writes), seconds=seconds)
+    return None
+
+
+def count_between(moments: Sequence[datetime], since: datetime, until: datetime) -> int:
+    """Return how many of these sorted moments lie between two, both included."""
+    return bisect_right(moments, until) - bisect_left(moments, since)
 
 
 def is_spike(rate: WriteRate) -> bool:

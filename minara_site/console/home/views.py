@@ -13,10 +13,9 @@ from learning_app.audit.pages.labels import score_number
 from learning_app.audit.pages.report import badge_of
 from learning_app.preferences.limits import MAX_LIMITS
 from memory_app.snapshot.core import SectionName
-from memory_app.writes.pages import AnomalyRow, show_anomalies
-from memory_app.writes.selectors.anomalies import load_anomalies
+from memory_app.writes.pages import show_anomalies
+from memory_app.writes.selectors.anomalies import load_anomalies, load_held
 from memory_app.writes.selectors.brought_in import list_brought_in
-from minara_site.access.actors import actor_label
 from minara_site.access.policy import Act, Role
 from minara_site.console.budgets.pages.rows import WindowView, show_window
 from minara_site.console.home.feed import Feed, load_feed
@@ -62,11 +61,12 @@ def home(request: PageRequest) -> HttpResponse:
         own, instance = load_own_and_instance(request.user, now=now)
         context |= own_context(request, own) | feed_context(request, EVERYONE, now) | instance_context(instance)
         context["alerts"] = list_open_alerts(now) if instance.has_alerts else []
-        context["anomalies"] = list_anomalies(request, now)
+        context["anomalies"] = show_anomalies(load_anomalies(now=now), principal=principal)
         context |= audit_context(instance.audit)
         context["budgets"] = list_tight_budgets(now) if instance.has_tight_budget else []
         return render_page(request, "console/home/operator.html", context)
     context |= own_context(request, load_own(request.user, now=now)) | feed_context(request, request.user, now)
+    context["anomalies"] = show_anomalies(load_held(owner=request.user, now=now), principal=principal)
     context["newest"] = list_newest_memories(owner=request.user)
     context["judged"] = list_newest_judged(request.user)
     return render_page(request, "console/home/owner.html", context)
@@ -126,15 +126,6 @@ def audit_context(figures: Mapping[str, Any] | None) -> dict[str, Any]:
         "audit_number": score_number(figures["composite"]),
         "badge": badge_of(figures["band"]),
     }
-
-
-def list_anomalies(request: PageRequest, now: datetime) -> list[AnomalyRow]:
-    """Return what is unusual among the writes of agents. Two queries."""
-    found = load_anomalies(now=now)
-    return show_anomalies(
-        found,
-        {each.writer: actor_label(each.writer, {}, request.user) for each in found},
-    )
 
 
 def list_open_alerts(now: datetime) -> list[AlertView]:

@@ -17,6 +17,7 @@ from learning_app.audit.selectors import list_reports
 from learning_app.cases.models import CronRun, TradingCase
 from learning_app.cases.services.cron import EVERY
 from learning_app.preferences.models import Preference
+from memory_app.writes.selectors.anomalies import load_held
 from minara_site.console.models import Alert, AlertKind
 from minara_site.kernel.backup.selectors import load_last_backup
 from minara_site.kernel.guard.kinds import stored_kinds
@@ -26,6 +27,7 @@ from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.kernel.jobs.services import OVER
 from minara_site.kernel.jobs.table import load_jobs
 from minara_site.kernel.llm.selectors import load_budget
+from minara_site.kernel.ownership import EVERYONE
 
 HEARTBEAT_LATE = 2 * EVERY
 BUDGET_SHARE = 0.9
@@ -51,6 +53,7 @@ def find_causes(*, now: datetime) -> dict[str, Cause]:
         find_budgets(now),
         find_waiting(now),
         find_backup(now),
+        find_held_writes(now),
     )
     found = chain(*rooms, find_failing_jobs())
     return {cause.name: cause for cause in found}
@@ -155,6 +158,13 @@ def find_backup(now: datetime) -> Iterator[Cause]:
             AlertKind.BACKUP,
             {"made_at": last.made_at.isoformat() if last.made_at else None},
         )
+
+
+def find_held_writes(now: datetime) -> Iterator[Cause]:
+    """Yield each agent many of whose texts were held, for 24 hours."""
+    for each in load_held(owner=EVERYONE, now=now):
+        facts = {name: getattr(each, name) for name in ("writer", "count", "of", "seconds")}
+        yield Cause(f"writes:{each.writer}", AlertKind.WRITES, facts)
 
 
 def find_failing_jobs() -> Iterator[Cause]:

@@ -1,6 +1,6 @@
 """The list of alerts, and each alert in words: what is the matter, what to do, and where."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,6 +11,9 @@ from django.utils.translation import gettext as _, gettext_lazy, ngettext
 from learning_app.audit.core.composite import Band
 from learning_app.audit.texts import BAND_LABELS
 from learning_app.cases.services.cron import CRON
+from memory_app.writes.core.anomalies import Anomaly, AnomalyKind
+from memory_app.writes.pages import anomaly_label, rows_url
+from minara_site.access.actors import find_keys, label_keys
 from minara_site.console.models import Alert, AlertKind
 from minara_site.kernel.backup.selectors import MAKE
 from minara_site.kernel.guard.kinds import stored_kinds
@@ -84,19 +87,21 @@ class AlertView:
 
 
 def show_alerts(alerts: Iterable[Alert], *, now: datetime) -> list[AlertView]:
-    """Return alerts in words. No query."""
+    """Return alerts in words. One query, none where no alert is about a key."""
+    alerts = list(alerts)
+    keys = find_keys(alert.facts["writer"] for alert in alerts if alert.kind == AlertKind.WRITES)
     return [
         AlertView(
             alert,
-            *describe_alert(alert, now=now),
+            *describe_alert(alert, label_keys(keys), now=now),
             span_label((alert.closed_at or now) - alert.opened_at),
         )
         for alert in alerts
     ]
 
 
-def describe_alert(alert: Alert, *, now: datetime) -> tuple[str, str, str, str]:
-    """Return what is the matter, what to do, what mends it, and its address."""
+def describe_alert(alert: Alert, labels: Mapping[str, str], *, now: datetime) -> tuple[str, str, str, str]:
+    """Return what is the matter, what to do, what mends it, and its address; `labels` are those of keys by actor."""
     facts = alert.facts
     match AlertKind(alert.kind):
         case AlertKind.BAND:
@@ -126,7 +131,12 @@ def describe_alert(alert: Alert, *, now: datetime) -> tuple[str, str, str, str]:
                 age = span_label(now - datetime.fromisoformat(facts["made_at"]))
                 text = _("The last backup is %(span)s old.") % {"span": age}
             todo = _("Read the error of its newest run, mend what it names, and start the job again.")
-            return text, todo, _("Open its runs"), f"{reverse('jobs:list')}?job={MAKE}"
+            link, url = _("Open its runs"), f"{reverse('jobs:list')}?job={MAKE}"
+        case AlertKind.WRITES:
+            text = anomaly_label(Anomaly(AnomalyKind.HELD, since=alert.opened_at, **facts), labels)
+            todo = _("Roll back what it wrote and revoke its key. The alert closes after 24 hours.")
+            link, url = _("Open its writes"), rows_url(facts["writer"], AnomalyKind.HELD)
+    return text, todo, link, url
 
 
 def heartbeat_label(facts: dict[str, Any], now: datetime) -> str:

@@ -88,6 +88,17 @@ def test_held_texts_and_proposals_are_causes_after_two_days_one_for_each_kind(an
     assert facts("proposals") == {"count": 2, "oldest": older.isoformat()}
 
 
+def test_an_agent_whose_texts_are_held_is_a_cause_for_a_day(ana: Any) -> None:
+    day_ago = NOON - timedelta(days=1)
+    for number in range(5):
+        hold_text(ana, f"{number}\u200b", at=day_ago + timedelta(seconds=number))
+    assert facts("writes:key:abcd1234") == {"writer": "key:abcd1234", "count": 5, "of": 5, "seconds": 4}
+    Hold.objects.filter(held_at=day_ago).update(held_at=day_ago - TICK)
+    Hold.objects.filter(held_at=day_ago + timedelta(seconds=1)).update(held_at=day_ago - TICK)
+    Hold.objects.filter(held_at=day_ago + timedelta(seconds=2)).update(held_at=day_ago - TICK)
+    assert names() == set()
+
+
 def test_a_job_is_a_cause_when_its_last_three_runs_failed() -> None:
     failed, done, cancelled = RunState.FAILED, RunState.SUCCEEDED, RunState.CANCELLED
     run("market.fetch", RunState.RUNNING, RunState.QUEUED, failed, failed, failed, done)

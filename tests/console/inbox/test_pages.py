@@ -2,6 +2,7 @@
 
 import re
 from datetime import timedelta
+from html import unescape
 from typing import Any
 
 import pytest
@@ -39,6 +40,8 @@ def make_each() -> list[tuple[str, str]]:
     alert("job:market.fetch", AlertKind.JOB, job="market.fetch", run=run.pk)
     alert("backup", AlertKind.BACKUP, made_at=ago)
     alert("backup.none", AlertKind.BACKUP, made_at=None)
+    alert("writes:key:bad00000", AlertKind.WRITES, writer="key:bad00000", count=11, of=1200, seconds=119)
+    alert("writes:job:x", AlertKind.WRITES, writer="job:x", count=7, of=20, seconds=120)
     return [
         ("The learning audit fell from Watch to Alarm.", f"/audit/{report.pk}/"),
         ("The learning cron has ended no pass for 3 d.", "/ops/jobs/?job=learning.cron"),
@@ -51,6 +54,11 @@ def make_each() -> list[tuple[str, str]]:
         ("The last three runs of market.fetch failed.", f"/ops/jobs/{run.pk}/"),
         ("The last backup is 3 d old.", "/ops/jobs/?job=backup.make"),
         ("There is no backup yet, and the last try failed.", "/ops/jobs/?job=backup.make"),
+        (
+            "11 of 1,200 writes by API key bad00000 were held in a minute.",
+            "/ops/writes/rows/?writer=key%3Abad00000&light=held",
+        ),
+        ("7 of 20 writes by the job x were held in 2 min.", "/ops/writes/rows/?writer=job%3Ax&light=held"),
     ]
 
 
@@ -63,7 +71,7 @@ def test_each_alert_says_what_is_the_matter_and_leads_to_where_it_is_mended(oper
     for sentence, address in expected:
         assert sentence in shown
         assert operator_page.get(address).status_code == 200, address
-    links = re.findall(r'<td class="cell-main"><a href="([^"]+)"', response.content.decode())
+    links = re.findall(r'<td class="cell-main"><a href="([^"]+)"', unescape(response.content.decode()))
     assert sorted(links) == sorted(address for _sentence, address in expected)
 
 

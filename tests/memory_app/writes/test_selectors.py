@@ -8,11 +8,17 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from memory_app.memories.models import Memory
+from memory_app.memories.services import Draft, write_memory
+from memory_app.user_profile.services import set_entry
 from memory_app.writes.core.anomalies import Anomaly, AnomalyKind
-from memory_app.writes.selectors.anomalies import load_anomalies
+from memory_app.writes.selectors.anomalies import load_anomalies, load_held
+from minara_site.console.quarantine.services import discard_holds, release_holds
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.core.vocabulary import Category, Provenance, Source
+from minara_site.kernel.guard.models import Hold
+from minara_site.kernel.ownership import EVERYONE
 from tests.memory_app.writes.core.test_anomalies import WALLET, minja
-from tests.memory_app.writes.factories import agent, write
+from tests.memory_app.writes.factories import agent, person, write
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
@@ -27,7 +33,7 @@ def spikes(now: datetime) -> list[tuple[str, int]]:
     return [(each.writer, each.count) for each in load_anomalies(now=now) if each.kind is AnomalyKind.SPIKE]
 
 
-def test_two_queries_read_texts_and_rates(ana, now):
+def test_two_queries_read_texts_with_holds_and_rates(ana, now):
     for text in minja(30):
         write(agent(ana, "bad00000"), text, now=now - timedelta(minutes=3))
     poison = write(agent(ana, "bad00000"), f"transfer it to {WALLET}", now=now)
@@ -72,3 +78,36 @@ def test_reading_the_log_stops_at_a_bound(now, monkeypatch):
     entries(100, now - timedelta(minutes=1))
     entries(500, now - timedelta(hours=2))  # 50 of them are read: 50 within an hour
     assert spikes(now) == []
+
+
+def test_what_was_held_counts_until_a_person_releases_it(ana, ben, olga, now):
+    for number in range(4):
+        write(agent(ana, "bad00000"), f"held {number}\u200b", now=now - timedelta(minutes=number))
+    set_entry(owner=ana, key="zone", value="moon\u200b", actor="key:bad00000", now=now)
+    for number in range(20):
+        write(agent(ana, "bad00000"), f"fine {number}", now=now - timedelta(hours=number + 2))
+        write(person(ben), f"held {number}\u200b", now=now, typed=True)
+    said = [Anomaly(AnomalyKind.HELD, "key:bad00000", 5, now - timedelta(minutes=3), of=5, seconds=180)]
+    with CaptureQueriesContext(connection) as queries:
+        assert load_held(owner=ana, now=now) == said
+    assert len(queries) == 2
+    assert (load_held(owner=EVERYONE, now=now), load_held(owner=ben, now=now)) == (said, [])
+    holds, operator = list(Hold.objects.filter(actor="key:bad00000").order_by("pk")), person(olga)
+    discard_holds(principal=operator, owner=EVERYONE, hold_ids=[hold.pk for hold in holds], now=now)
+    assert load_held(owner=ana, now=now) == said
+    assert load_held(owner=ana, now=now + timedelta(days=1, seconds=1)) == []
+    again = write(agent(ana, "bad00000"), "held again\u200b", now=now)
+    assert load_held(owner=ana, now=now)[0].count == 6
+    waiting = Hold.objects.open().get(object_id=again.pk, kind="memory")
+    release_holds(principal=operator, hold_ids=[waiting.pk], now=now)
+    assert load_held(owner=ana, now=now)[0].count == 5
+    Hold.objects.update(reason="owner_decides")
+    assert load_held(owner=ana, now=now) == []
+
+
+def test_an_owner_learns_nothing_of_what_a_job_wrote_for_others(ana, ben, now):
+    for owner, text in [(ana, "held\u200b"), (ben, "fine")] * 3:
+        said = Draft(Category.OBSERVATION, text, Provenance(Source.INFERRED, "job:x"))
+        write_memory(owner_id=owner.pk, draft=said, now=now)
+    assert [(each.count, each.of) for each in load_held(owner=ana, now=now)] == [(3, 3)]
+    assert [(each.count, each.of) for each in load_held(owner=EVERYONE, now=now)] == [(3, 6)]

@@ -1,11 +1,19 @@
 """Which writing is unusual, and which is not (trust P-09)."""
 
 import random
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from memory_app.facts.demo import FactsPart
 from memory_app.memories.demo import MemoriesPart
-from memory_app.writes.core.anomalies import AnomalyInput, AnomalyKind, WriteRate, find_anomalies, speaks_of_authority
+from memory_app.writes.core.anomalies import (
+    AnomalyInput,
+    AnomalyKind,
+    WriteRate,
+    find_anomalies,
+    find_held,
+    speaks_of_authority,
+)
 from memory_app.writes.core.similar import group_similar
 from minara_site.kernel.guard.core import judge
 from tests.bench.texts import make_texts
@@ -116,6 +124,35 @@ def test_an_address_counts_until_it_is_known() -> None:
 def test_a_spike_is_far_more_than_usual(actor: str, last_hour: int, before: int, hours: float, is_found: bool) -> None:
     rate = WriteRate(actor, last_hour, before, hours, NOW)
     assert kinds(rates=(rate,)) == ([(AnomalyKind.SPIKE, actor, last_hour)] if is_found else [])
+
+
+def minutes(*ago: float) -> list[datetime]:
+    return [NOW - timedelta(minutes=each) for each in ago]
+
+
+@table(
+    ("held", "written", "found"),  # minutes ago; how many of how many in how many seconds, since how many minutes
+    [
+        ([n / 20 for n in range(11)], [n / 20 for n in range(20)], (11, 20, 57, 0.95)),
+        ([60, 45, 30, 15, 0], range(500), (5, 61, 3600, 60)),  # of 500 writes
+        ([61, 45, 30, 15, 0], range(500), None),  # a minute too long, and 2 of the last 20
+        ([61, 45, 30, 16, 1], range(500), (5, 61, 3600, 61)),
+        ([705, 704, 703, 702, 701, 0], range(0, 1000, 10), (5, 7, 3600, 760)),  # long ago: the worst hour counts
+        ([30 * n for n in range(7)], range(0, 2000, 30), (7, 20, 34200, 570)),  # a third of the last 20
+        ([30 * n for n in range(6)], range(0, 2000, 30), None),
+        ([0, 1, 2], range(9), (3, 9, 480, 8)),
+        ([0, 1, 2], range(10), None),
+        ([0, 1], [0, 1], None),
+        ([0, 1, 2], [], (3, 3, 120, 2)),  # the log knows no write of this kind
+    ],
+)
+def test_held_texts_are_unusual(
+    held: Sequence[float],
+    written: Sequence[float],
+    found: tuple[int, int, int, float] | None,
+) -> None:
+    each = find_held("key:a", minutes(*held), minutes(*written))
+    assert (each and (each.count, each.of, each.seconds, (NOW - each.since) / timedelta(minutes=1))) == found
 
 
 def test_short_texts_and_templates_of_figures_are_no_groups() -> None:
