@@ -251,7 +251,8 @@ def _state(clauses: Sequence[Sentence]) -> Iterator[Statement]:
     whole, *parts = _parts(clauses)
     if _can_count(whole):
         frame = " ".join(sorted(whole.all_words))
-        yield Statement(f"figure {frame}", tuple(sorted(whole.figures)))
+        wish = "wanted " if "want" in whole.marks else ""
+        yield Statement(f"figure {wish}{frame}", tuple(sorted(whole.figures)))
     for part in (whole, *parts):
         if {"past", "unsure"} & set(part.marks) or len(part.all_words) > MAX_FRAME:
             continue
