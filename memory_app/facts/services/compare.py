@@ -111,10 +111,11 @@ def compare_with_limits(rows: Sequence[Memory], *, now: datetime, run_id: int | 
 
 
 def find_limited(limit: Memory) -> list[Memory]:
-    """Return the newest memories of its owner that make a statement about what a limit does."""
-    topics = topics_of(limit.content)
-    ids = MemoryStatement.objects.filter(owner=limit.owner_id, key__in=topics).order_by("-memory").values("memory")
-    return list(Memory.objects.live().filter(pk__in=list(ids.values_list("memory", flat=True)[:MAX_LIMITED])))
+    """Return the newest memories of its owner that make a statement about what a limit does, or may make one."""
+    topics, mine = topics_of(limit.content), Memory.objects.live().filter(owner=limit.owner_id)
+    ids = MemoryStatement.objects.filter(owner=limit.owner_id, key__in=topics).order_by("-memory")
+    stated = mine.filter(pk__in=list(ids.values_list("memory", flat=True)[:MAX_LIMITED]))
+    return [*stated, *mine.filter(category__in=COMPARED, compared_at=None).order_by("-pk")[:MAX_LIMITED]]
 
 
 def find_others(owner_id: int, keys: Collection[str]) -> defaultdict[str, list[Memory]]:
