@@ -88,7 +88,7 @@ class ConflictChanges(Changes):
     undone = ngettext_lazy("Undone for %(number)s pair.", "Undone for %(number)s pairs.", "count")
 
     def gone(self, state: State, *, actor: str, now: datetime) -> State:
-        return state
+        return {**state, "state": ConflictState.DISMISSED, "decided_at": now}
 
     def url_of(self, row: FactConflict) -> str:
         return reverse("memories:one", args=[row.leaves_id])

@@ -17,6 +17,7 @@ from memory_app.importers.core.entries import Item, LeftOut, ProfileValue, Refus
 from memory_app.importers.tables import load_tables
 from memory_app.memories.core import is_hard_constraint
 from memory_app.memories.models import Memory
+from memory_app.memories.selectors import find_given_up
 from memory_app.memories.services import SLICE, Draft, build_memory, store_memories
 from memory_app.user_profile.models import guarded_text
 from memory_app.user_profile.selectors import list_known
@@ -81,7 +82,9 @@ class Prepared:
 class Known:
     """What the owner has already, and what this import has found new: memories by hash, profile values by key."""
 
-    stored: Mapping[str, tuple[int, bool]] = field(default_factory=dict)  # id, and whether it lies in the trash
+    stored: Mapping[str, Memory] = field(default_factory=dict)
+    given_up: Mapping[str, Memory] = field(default_factory=dict)  # by text: what its owner deleted or corrected
+    is_own: bool = False
     profile: dict[str, str] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)  # hashes, and the keys of rows of other tables
 
@@ -119,7 +122,7 @@ def run_import(
         with transaction.atomic() if apply else nullcontext():
             if apply:  # of two imports into one owner, neither misses what the other stores
                 take_turns(owner)
-            known = look_up(prepared, owner=owner, before=known)
+            known = look_up(prepared, owner=owner, before=known, actor=actor, now=now)
             judged = [judge(one, known, owner) for one in prepared]
             if planned is not None:
                 check_planned(judged, planned, written)
@@ -216,19 +219,17 @@ def place_of(item: Item) -> str:
     return item.id or (str(item.line) if item.line else "")
 
 
-def look_up(prepared: Sequence[Prepared], *, owner: User, before: Known) -> Known:
-    """Read what the owner has of this slice; what the import found before stays known."""
-    digests = [one.row.content_hash for one in prepared if one.row]
-    rows = Memory.objects.for_owner(owner).filter(content_hash__in=digests)
-    stored = {
-        digest: (pk, deleted_at is not None)
-        for digest, pk, deleted_at in rows.values_list("content_hash", "pk", "deleted_at")
-    }
+def look_up(prepared: Sequence[Prepared], *, owner: User, before: Known, actor: str, now: datetime) -> Known:
+    """Read what the owner has of this slice, or gave up; what the import found before stays known."""
+    rows = [one.row for one in prepared if one.row]
+    same = Memory.objects.for_owner(owner).filter(content_hash__in=[row.content_hash for row in rows])
+    stored = {row.content_hash: row for row in same.only("content_hash", "deleted_at")}
+    given_up = find_given_up(owner, [row.content for row in rows if row.content_hash not in stored], now=now)
     profile = before.profile
     if any(one.value for one in prepared):
         entries = list_known(owner=owner)
         profile |= {key: value or waiting for key, value, waiting in entries.values_list("key", "value", "held_value")}
-    return Known(stored, profile, before.seen)
+    return Known(stored, given_up, actor == f"user:{owner.pk}", profile, before.seen)
 
 
 def judge(one: Prepared, known: Known, owner: User) -> Judgement:
@@ -240,7 +241,7 @@ def judge(one: Prepared, known: Known, owner: User) -> Judgement:
             verdict, reason = Verdict.HELD, held_label()
         kind, text = f"{one.value.key} =", one.value.value
     elif one.row:
-        verdict, reason = judge_memory(one.row.content_hash, known)
+        verdict, reason = judge_memory(one.row, known)
         if verdict is Verdict.NEW and one.row.held_at:
             verdict, reason = Verdict.HELD, held_label()
         kind, text = f"[{one.row.category}]", one.row.content
@@ -264,15 +265,16 @@ def held_label() -> str:
     return _("an operator releases or discards it")
 
 
-def judge_memory(digest: str, known: Known) -> tuple[Verdict, str]:
-    """Say whether the owner has this text already, the trash included."""
-    if digest in known.stored:
-        pk, is_deleted = known.stored[digest]
-        place = _("in the trash as memory %(id)d") if is_deleted else _("stored as memory %(id)d")
-        return Verdict.DUPLICATE, place % {"id": pk}
-    if digest in known.seen:
+def judge_memory(row: Memory, known: Known) -> tuple[Verdict, str]:
+    """Say whether the owner has this text already, the trash included, or gave it up in another category."""
+    if same := known.stored.get(row.content_hash) or known.given_up.get(row.content):
+        place = _("in the trash as memory %(id)d") if same.deleted_at else _("stored as memory %(id)d")
+        if same.deleted_at and known.is_own:
+            place = _("in the trash as memory %(id)d; restore it there")
+        return Verdict.DUPLICATE, place % {"id": same.pk}
+    if row.content_hash in known.seen:
         return Verdict.DUPLICATE, _("the same as an entry above")
-    known.seen.add(digest)
+    known.seen.add(row.content_hash)
     return Verdict.NEW, ""
 
 

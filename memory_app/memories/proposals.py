@@ -184,7 +184,7 @@ def propose_again(
     """
     if not is_named_key(principal.actor):
         return None
-    gone = find_given_up(principal.owner, draft.content, now=now)
+    gone = find_given_up(principal.owner, [draft.content], now=now).get(draft.content)
     wanted = {"owner": principal.owner, "content_hash": content_hash(draft.category, draft.content.strip())}
     if gone is None or Memory.objects.filter(**wanted).live().exists():
         return None

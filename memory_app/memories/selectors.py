@@ -339,12 +339,14 @@ def find_own_deletions(memories: Iterable[Memory]) -> dict[int, datetime]:
     return {pk: last[key][1] for pk, key in keys.items() if key in last and last[key][0] < pk}
 
 
-def find_given_up(owner: User, content: str, *, now: datetime) -> Memory | None:
-    """Return what its owner deleted or corrected last in these words, while it can be restored. Two queries at most."""
-    given_up = MemoryDeletion.objects.for_owner(owner).filter(fact_key=fact_key(content))
-    last = given_up.filter(deleted_at__gt=retention_cutoff(now)).order_by("deleted_at").last()
-    row: Memory | None = Memory.objects.filter(pk=last.memory_id).first() if last else None
-    return row if row and (row.deleted_at or row.retired_at) else None
+def find_given_up(owner: User, texts: Iterable[str], *, now: datetime) -> dict[str, Memory]:
+    """Return by text what its owner deleted or corrected last in these words, while it can be restored. Two queries."""
+    keys = {text: fact_key(text) for text in texts}
+    given_up = MemoryDeletion.objects.for_owner(owner).filter(fact_key__in=set(keys.values()))
+    given_up = given_up.filter(deleted_at__gt=retention_cutoff(now)).order_by("deleted_at")
+    last = dict(given_up.values_list("fact_key", "memory_id"))
+    rows = Memory.objects.exclude(deleted_at=None, retired_at=None).in_bulk(last.values()) if last else {}
+    return {text: rows[last[key]] for text, key in keys.items() if last.get(key) in rows}
 
 
 def reason_label(reason: str) -> str:

@@ -11,6 +11,10 @@ from django.urls import reverse
 from learning_app.learnings.services.change import set_deleted
 from learning_app.methodologies.services.decide import quarantine
 from learning_app.preferences.services.decide import reject
+from memory_app.facts.core import Decider
+from memory_app.facts.core.decision import Decision, DecisionKind
+from memory_app.facts.services import apply_decision
+from memory_app.memories.models import FactConflict
 from memory_app.memories.services import delete_memories
 from minara_site.access.policy import POLICY, Act, Role
 from minara_site.access.principal import Principal
@@ -28,6 +32,7 @@ from tests.kit.undo import last_set, undo_last
 from tests.kit.visitor import visitor
 from tests.learning_app.learnings.rows import make_learning
 from tests.learning_app.rows import make_methodology, make_preference
+from tests.memory_app.facts.factories import make_fact
 from tests.memory_app.memories.factories import make_memory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
@@ -48,7 +53,19 @@ def delete(row: Any, by: Any) -> None:
     set_deleted(principal=Principal(by, by.role), owner=row.owner, uids=[row.uid], is_deleted=True, now=EXACT)
 
 
+def make_pair(owner: Any) -> FactConflict:
+    older, newer = (make_fact(owner, f"prefers {word} charts", fact_state="settled") for word in ("weekly", "daily"))
+    return FactConflict.objects.create(owner=owner, older=older, newer=newer, leaves=older, found_at=NOON)
+
+
+def keep_both(row: FactConflict, by: Any) -> None:
+    decision = Decision(DecisionKind.KEEP_BOTH, row.older_id, row.newer_id)
+    told = {"owner": row.owner, "conflict_id": row.pk, "decider": Decider.PERSON, "now": EXACT}
+    apply_decision(decision=decision, actor=f"user:{by.pk}", **told)
+
+
 SAMPLES = {
+    "fact_conflict": Sample(make_pair, keep_both, {"state": "resolved", "decided_at": LATER}),
     "memory": Sample(
         make_memory,
         lambda row, by: delete_memories(principal=Principal(by, by.role), owner=row.owner, ids=[row.pk], now=EXACT),

@@ -32,7 +32,7 @@ from memory_app.bundle.serialisers.base import (
 from memory_app.memories.core import MEMORY_ORIGIN, FactState, State, is_hard_constraint
 from memory_app.memories.core.fact_key import fact_key
 from memory_app.memories.models import IS_BRIDGED, Memory, MemoryQuerySet, MemoryRevision
-from memory_app.memories.selectors import find_refused, retention_cutoff
+from memory_app.memories.selectors import find_given_up, find_refused, retention_cutoff
 from memory_app.memories.services import Draft, build_memory, insert_memories
 from memory_app.writes.services.brought_in import source_of_import
 from minara_site.access.models import User
@@ -118,9 +118,9 @@ def written(moment: datetime) -> str:
 
 
 def judge(files: Sequence[InFile], reading: Reading) -> list[Judged]:
-    """Return the plan of each file. Three queries at most."""
+    """Return the plan of each file. Seven queries at most."""
     read = [read_or_reject(file, reading, from_file, kind=KIND) for file in files]
-    stored = load_stored(read, files, reading.owner)
+    stored = load_stored(read, files, reading.owner, now=reading.now)
     return [
         decide(file, row, stored, reading) if isinstance(row, Memory) else Judged(row)
         for file, row in zip(files, read, strict=True)
@@ -192,8 +192,10 @@ def load_stored(
     read: Iterable[Memory | FilePlan],
     files: Iterable[InFile],
     owner: User,
+    *,
+    now: datetime,
 ) -> Stored:
-    """Return what the owner has of these files, whatever became of it."""
+    """Return what the owner has of these files, whatever became of it, also what they gave up in another category."""
     pairs = [(row, file) for row, file in zip(read, files, strict=True) if isinstance(row, Memory)]
     mine: QuerySet[Memory] = Memory.objects.for_owner(owner).defer("metadata")
     same = mine.filter(content_hash__in={row.content_hash for row, _file in pairs})
@@ -204,6 +206,8 @@ def load_stored(
         reverse=True,
     ):
         by_hash[row.content_hash] = row
+    left = {row.content: row.content_hash for row, _file in pairs if row.content_hash not in by_hash}
+    by_hash |= {left[text]: row for text, row in find_given_up(owner, left, now=now).items()}
     ids = {file.fields.number("id") or 0 for row, file in pairs if file.is_ours and row.content_hash not in by_hash}
     by_id = mine.in_bulk(list(ids)) if ids - {0} else {}
     revisions = MemoryRevision.objects.filter(memory__in=by_id) if by_id else MemoryRevision.objects.none()

@@ -21,7 +21,8 @@ from memory_app.facts.selectors import is_protected
 from memory_app.facts.services.rows import audit, lock_facts_of, lock_rows, note, publish_changes, retire
 from memory_app.memories.core import ConflictBasis, ConflictState, FactState, State
 from memory_app.memories.models import FactConflict, Memory
-from minara_site.kernel.changes.services import record, watch
+from minara_site.kernel.changes.models import ChangeSet
+from minara_site.kernel.changes.services import name_set, record, watch
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.ownership import Owner
 
@@ -45,12 +46,14 @@ def apply_decision(
         lock_facts_of(conflict.owner_id)
         rows = lock_rows(conflict.owner_id, [conflict.older_id, conflict.newer_id])
         conflict = find_conflict(owner, conflict_id)  # as it is now: decided, or gone with a purged fact
-        pair = Pair(side_of(rows[conflict.older_id]), side_of(rows[conflict.newer_id]))
+        is_limit = conflict.basis == ConflictBasis.LIMIT
+        older, newer = (side_of(rows[pk], waits=not is_limit) for pk in (conflict.older_id, conflict.newer_id))
+        pair = Pair(older, newer)
         problem = Problem.DECIDED if conflict.state != ConflictState.OPEN else find_problem(decision, pair)
-        if conflict.basis == ConflictBasis.LIMIT and actor != f"user:{conflict.owner_id}":
+        if is_limit and actor != f"user:{conflict.owner_id}":
             problem = problem or Problem.LIMIT
-        step = (
-            Step(EventKind.REFUSED, conflict.newer_id, conflict.older_id)
+        step, made = (
+            (Step(EventKind.REFUSED, conflict.newer_id, conflict.older_id), None)
             if problem
             else resolve_pair(conflict, decision, pair, actor=actor, now=now)
         )
@@ -65,7 +68,8 @@ def apply_decision(
             run_id=run_id,
         )
         if decider is Decider.PERSON:
-            audit(conflict.owner_id, AUDIT_WORDS[step.kind], event, now=now)
+            named = {"ids": [conflict.pk], **name_set(made)} if made else {}
+            audit(conflict.owner_id, AUDIT_WORDS[step.kind], event, now=now, **named)
     return event
 
 
@@ -84,20 +88,20 @@ def resolve_pair(
     *,
     actor: str,
     now: datetime,
-) -> Step:
+) -> tuple[Step, ChangeSet | None]:
     """Do what was decided; the invariants have been checked. That both stay is an act on the pair alone."""
     watched, goes = watch(CONFLICT_KIND, [conflict]), retired_by(decision, pair)
     conflict.state = ConflictState.RESOLVED if goes else ConflictState.DISMISSED
     conflict.decided_at = now
     conflict.save(update_fields=["state", "decided_at"])
     if goes is None:
-        record(KEEP_BOTH, watched, actor=actor, at=now)
+        made = record(KEEP_BOTH, watched, actor=actor, at=now)
         publish_changes(conflict.owner_id, [pair.newer.id, pair.older.id])
-        return Step(EventKind.KEPT_BOTH, pair.newer.id, pair.older.id)
+        return Step(EventKind.KEPT_BOTH, pair.newer.id, pair.older.id), made
     retire([goes.id], now=now)
     publish_changes(conflict.owner_id, [goes.id])
     stays = pair.newer if goes is pair.older else pair.older
-    return Step(EventKind.SUPERSEDED, goes.id, stays.id)
+    return Step(EventKind.SUPERSEDED, goes.id, stays.id), None
 
 
 def find_conflict(owner: Owner, conflict_id: int) -> FactConflict:
@@ -108,14 +112,14 @@ def find_conflict(owner: Owner, conflict_id: int) -> FactConflict:
     return found
 
 
-def side_of(row: Memory) -> Side:
-    """Return a fact as a decider sees it."""
+def side_of(row: Memory, *, waits: bool = True) -> Side:
+    """Return a memory as a decider sees it; `waits` says that a pending fact waits for the sweep."""
     return Side(
         row.pk,
         row.content,
         row.source or "",
         row.created_at,
-        row.state is State.LIVE and row.fact_state != FactState.PENDING,
+        row.state is State.LIVE and not (waits and row.fact_state == FactState.PENDING),
         is_protected(row),
         row.fact_state is not None,
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
+from typing import Any
 
 from memory_app.facts.core import Decider
 from memory_app.facts.core.decision import CORRECTED
@@ -103,15 +104,16 @@ def audit(
     event: ConsolidationEvent,
     *,
     now: datetime,
+    **details: Any,
 ) -> None:
     """Keep in the audit log what a person did to a fact."""
-    ids = {"id": event.fact_id, "other": event.other_id, "event": event.pk}
+    details |= {"id": event.fact_id, "other": event.other_id, "event": event.pk}
     record_audit(
         now=now,
         actor=event.actor,
         tool_call=tool_call,
         owner_id=owner_id,
-        details=ids,
+        details=details,
     )
 
 

@@ -439,6 +439,14 @@ class TestLessons:
         assert list(snapshot.lesson_ids) == [taught.pk]
 
     @pytest.mark.database
+    def test_of_equal_ones_the_newest_stands_and_none_that_a_limit_forbids(self, ana, now):
+        rows = [make_lesson(ana, "size down in chop", at=now - n * TICK) for n in range(3)]
+        bold = make_lesson(ana, "use 10x leverage in a trend", at=now - TICK)
+        assert load_prompt(owner=ana, now=now).prompt.lesson_ids == (rows[0].pk, bold.pk)
+        make_memory(ana, "Never use more than 2x leverage", fact_type="constraint.hard")
+        assert load_prompt(owner=ana, now=now).prompt.lesson_ids == (rows[0].pk,)
+
+    @pytest.mark.database
     def test_what_teaches_nothing_is_not_carried(self, ana, now):
         for fields in (
             {"status": "pending", "reflected_at": None, "outcome": None, "lesson": "", "classification": None},

@@ -17,7 +17,9 @@ from minara_site.kernel.core.assets import GROUPS, AssetGroup
 from tests.kit.api import agent_of, assert_problem
 from tests.kit.clock import NOON
 from tests.kit.tables import table
+from tests.learning_app.learnings.rows import make_learning
 from tests.learning_app.rows import make_methodology
+from tests.memory_app.memories.factories import make_memory
 
 pytestmark = pytest.mark.django_db
 TOOLS = ["get_price", "swap", "bridge"]
@@ -101,6 +103,26 @@ def test_leaves_out_what_prompts_may_not_carry_now(agent, fields):
     proven(name="good", bound=0.55)
     proven(name="bad", **fields)
     assert names(agent) == ["good"]
+
+
+def test_leaves_out_what_a_limit_forbids(agent, ana, settings):
+    settings.MINARA = settings.MINARA.model_copy(update={"minara_learning_enabled": True})
+    proven(name="calm", methodology="Buy BTC after a dip.")
+    proven(name="bold", methodology="Enter BTC with 10x leverage.")
+    for name, guidance in (("slow", "Take 1x."), ("fast", "Use 10x leverage.")):
+        make_learning(ana, name=name, trigger=f"buy BTC {name}", guidance=guidance)
+    session = begin(agent)
+
+    def found():
+        data = ask(agent, session, "buy BTC fast or slow")
+        methods = data["extras"]["methodologies"]
+        return {each["name"] for each in (*data["items"], *methods["items"])}, data["block"] + methods["block"]
+
+    assert found()[0] == {"calm", "bold", "slow", "fast"}
+    make_memory(ana, "Never use more than 2x leverage", fact_type="constraint.hard")
+    named, blocks = found()
+    assert named == {"calm", "slow"}
+    assert "10x" not in blocks
 
 
 def test_with_the_court_enforced_it_beats_chance_and_its_skill_lasts(agent, settings):
