@@ -19,7 +19,7 @@ from minara_site.kernel.core.data_files import load_toml
 from minara_site.kernel.core.porter import stem
 from minara_site.kernel.core.tickers import EntityKind, any_of, chinese, find_mentions
 
-MAX_CHARS, MAX_STATEMENTS, MAX_FIGURES, MAX_FRAME, MAX_OBJECTS = 1_000, 12, 3, 24, 4
+MAX_CHARS, MAX_STATEMENTS, MAX_FIGURES, MAX_FRAME, MAX_OBJECTS, MAX_BESIDE = 1_000, 12, 3, 24, 4, 4
 NOON, COLON = 12, ":"
 DAYS_APART = 45  # of one thing; dates farther apart are of two
 _TABLES = load_toml(__package__, "statements.toml")
@@ -305,6 +305,8 @@ def _is_against(limit: Sentence, act: Sentence) -> bool:
         is_general = limit.verbs & act.verbs and limit.all_words <= act.all_words and not assets
         beyond = [one for one in limit.figures for two in act.figures if _is_beyond(one, two, limit)]
         return bool(beyond and (needs or wanted & assets or is_general)) and needs <= have
+    if len(others) > MAX_BESIDE:
+        return False
     for name in {name for name, _member in limit.listed if "only" in limit.marks}:
         allowed, used = ({member for other, member in each.listed if other == name} for each in (limit, act))
         if used - allowed and needs - allowed <= have:

@@ -57,7 +57,7 @@ def changes(seed: int) -> Iterator[Change]:
     yield Change(seen, f"跑着{few}个机器人", f"目前共运行{few + 2}个机器人")
     yield Change(fact, f"Never holds {token} overnight", f"Holds {token} overnight")
     for earlier, later in (
-        (f"Uses {one} for options", f"Uses {other} for futures"),
+        (f"Uses {one} for stocks", f"Uses {other} for bonds"),
         (f"{rival} Q3 revenue guidance is {low}B", f"{rival} Q4 revenue guidance is {low + 5}B"),
         (f"Bought {few} {token} at 120", f"Bought {few + 3} {token} at 140"),
         ("ECB policy rate is 2.00%", "BOJ policy rate is 0.50%"),
@@ -74,4 +74,6 @@ def rules(seed: int) -> Iterator[Rule]:
     bound = Random(seed).randint(2, 4)
     yield Rule(f"Never more than {bound}x leverage", f"Wants leverage of {bound + 6}x", "Uses leverage of 1.5x")
     yield Rule("绝不碰期权", "想买入看涨期权", "想买入国债")
-    yield Rule(f"Keep at least {bound * 10}% in cash", f"Wants to keep {bound}% in cash", f"Keeps {bound * 15}% in cash")
+    yield Rule(
+        f"Keep at least {bound * 10}% in cash", f"Wants to keep {bound}% in cash", f"Keeps {bound * 15}% in cash"
+    )
