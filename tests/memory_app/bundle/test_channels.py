@@ -12,6 +12,7 @@ from memory_app.bundle.core.preview import preview_tree
 from memory_app.bundle.services import apply_import
 from memory_app.memories.core import FactState
 from memory_app.memories.models import Memory
+from memory_app.memories.services import delete_memories
 from memory_app.user_profile.models import UserProfileEntry
 from memory_app.user_profile.services import MAX_ENTRIES, set_entry
 from memory_app.writes.selectors.plans import preview_roll_back
@@ -33,7 +34,7 @@ from tests.memory_app.bundle.trees import (
     look,
     memory_file,
 )
-from tests.memory_app.memories.factories import make_memory
+from tests.memory_app.memories.factories import browser, make_memory
 
 pytestmark = pytest.mark.django_db
 Files = dict[str, bytes]
@@ -239,6 +240,18 @@ def test_a_text_that_is_there_already_is_known_in_whatever_state(
     Memory.objects.filter(pk=row.pk).update(**state)
     plan = one(ben, memory_file(category=category), f"memories/{category}/x.md")
     assert (plan.verdict, plan.reason, plan.about) == (Verdict.KNOWN, reason, str(row.pk))
+
+
+@pytest.mark.database
+def test_what_its_owner_deleted_in_these_words_is_not_imported_in_another_category(ana: Any, ben: Any) -> None:
+    row, path, file = make_memory(ben, "ETH looks heavy"), "memories/lesson/x.md", {}
+    file[path] = memory_file("eth looks heavy.", category="lesson")
+    delete_memories(principal=browser(ben), owner=ben, ids=[row.pk], now=NOON)
+    plan = one(ben, file[path], path)
+    assert (plan.verdict, plan.reason, plan.about) == (Verdict.KNOWN, Reason.IN_TRASH, str(row.pk))
+    assert one(ana, file[path], path).verdict is Verdict.NEW
+    bring(ben, in_memory(file))
+    assert Memory.objects.for_owner(ben).count() == 1
 
 
 def test_an_edited_file_becomes_another_memory_and_shows_what_stays(ana: Any, tmp_path: Path) -> None:

@@ -12,16 +12,19 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connection
+from django.utils import timezone
 
 from memory_app.importers.adapters import Format, open_bundle
 from memory_app.importers.core.entries import Refusal
 from memory_app.importers.services import run_import
 from memory_app.memories.models import Memory
+from memory_app.memories.services import delete_memories, restore_memories
 from memory_app.user_profile.models import UserProfileEntry
 from memory_app.user_profile.services import MAX_ENTRIES, set_entry
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.core.vocabulary import Category
 from tests.kit.tables import table
+from tests.memory_app.memories.factories import browser, make_memory
 
 pytestmark = pytest.mark.django_db
 
@@ -118,6 +121,24 @@ def test_a_second_run_writes_nothing_and_what_lies_in_the_trash_stays_there(ana:
     _status, lines = bring(workspace, "openclaw", "--apply")
     assert "in the trash as memory" in lines[0]
     assert verdicts(lines) == ["duplicate"] * 6
+
+
+@pytest.mark.database
+def test_what_its_owner_deleted_in_these_words_stays_deleted_in_another_category(
+    ana: Any, ben: Any, jsonl: Callable[..., Path]
+) -> None:
+    now = timezone.now()
+    gone, kept = (make_memory(ana, text) for text in ("Avoids memes", "Likes gold"))
+    delete_memories(principal=browser(ana), owner=ana, ids=[gone.pk, kept.pk], now=now)
+    restore_memories(principal=browser(ana), owner=ana, ids=[kept.pk], now=now)
+    path = jsonl(*({"content": text, "category": "lesson"} for text in ("avoids memes.", "likes gold")))
+    status, lines = bring(path, "jsonl", "--apply")
+    assert (status, verdicts(lines)) == (0, ["duplicate", "new"])
+    assert lines[0].endswith(f"in the trash as memory {gone.pk}")
+    about = {"owner": ana, "apply": True, "now": now, "actor": f"user:{ana.pk}"}
+    [first, _second] = run_import(bundle=open_bundle(path, Format.JSONL), **about)
+    assert first.reason == f"in the trash as memory {gone.pk}; restore it there"
+    assert verdicts(bring(path, "jsonl", user="ben")[1]) == ["new", "new"]
 
 
 def test_the_same_text_of_another_owner_is_new(ana: Any, ben: Any, workspace: Path) -> None:

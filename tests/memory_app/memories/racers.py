@@ -2,6 +2,7 @@
 
 import json
 from datetime import timedelta
+from itertools import chain
 from typing import Any
 
 from django.db.models import Q
@@ -17,6 +18,7 @@ from memory_app.memories.services import (
     purge_expired,
     restore_memories,
     write_memories,
+    write_memory,
 )
 from memory_app.memories.tasks import bridge_preferences, purge
 from memory_app.search.core.surfaces import Surface
@@ -125,6 +127,25 @@ def edit_often(name: str, rounds: int) -> list[str]:
             continue
         taken.append(text)
     return taken
+
+
+def write_equal(processes: int, times: int) -> str:
+    """Let so many processes write the same text at once, so many times each; return what stands."""
+    told = list(chain.from_iterable(in_processes(*((write_again, times) for _process in range(processes)))))
+    memory = Memory.objects.get()
+    ended = {"ids": len({pk for pk, _is_repeated in told}), "rows": Memory.objects.count(), "seen": memory.seen}
+    first = sum(not is_repeated for _pk, is_repeated in told)
+    return json.dumps(ended | {"first": first, "problems": index_problems()})
+
+
+def write_again(times: int) -> list[tuple[int, bool]]:
+    """Write the same text each time that all others do; return the row of each time, and whether it stood already."""
+    draft, told = Draft(Category.LESSON, "Trail stops", Provenance(Source.AGENT_RECORDED, "key:test")), []
+    for _time in range(times):
+        meet()
+        memory = write_memory(owner_id=owner().pk, draft=draft, now=NOON)
+        told.append((memory.pk, memory.is_repeated))
+    return told
 
 
 def outcome_of_edits() -> dict[str, Any]:
