@@ -109,7 +109,7 @@ class SearchQuery(OwnerQuery):
 def search(request: PageRequest, query: Query[SearchQuery]) -> dict[str, Any]:
     """Find memories by words and meaning, best first.
 
-    Syntax: words, "phrase", pre*, AND, OR, NOT, category:lesson, asset:ETH. Words find an asset by any of its names.
+    Syntax: words, "phrase", pre*, AND, OR, NOT, category:lesson, asset:ETH. By default, words find assets by any name.
     """
     now, owner = timezone.now(), request.principal.reads(Act.SEARCH, query.owner)
     found = search_memories(

@@ -24,8 +24,8 @@ class MemorySearchArgs(Strict):
     query: Annotated[
         str,
         Field(
-            description='Words (any of them), "exact phrase", prefix*, AND, OR, NOT, category:lesson, asset:ETH, '
-            f"after:2026-05. The first {MAX_QUERY_CHARS} characters count."
+            description='Words (any of them; an asset by any name), "exact phrase", prefix*, AND, OR, NOT, '
+            f"category:lesson, asset:ETH, after:2026-05. The first {MAX_QUERY_CHARS} characters count."
         ),
     ]
     limit: Annotated[int, Field(ge=1, le=200, description="How many, best match first.")] = 10

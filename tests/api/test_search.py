@@ -39,10 +39,12 @@ def test_finds_what_is_typed_as_it_stands(agent: Agent, words: str) -> None:
 
 
 @pytest.mark.database
-def test_narrows_by_category_in_query_and_parameter(agent: Agent) -> None:
+def test_narrows_by_category_in_query_and_parameter_and_by_asset(agent: Agent) -> None:
     agent.write("likes solana")
     assert len(found(agent, "q=solana&category=personalization")) == 1
     assert len(found(agent, "q=solana+category:personalization")) == 1
+    assert len(found(agent, "q=索拉纳+asset:SOL")) == 1
+    assert found(agent, "q=solana+asset:ETH") == []
     assert found(agent, "q=solana&category=lesson") == found(agent, "q=solana+category:lesson") == []
 
 

@@ -52,12 +52,12 @@ def word_terms(text: str) -> list[Term]:
 
 
 def asset_terms(text: str) -> list[Term]:
-    """Return the first assets that a text calls by a name of theirs: that name, with the others of the asset."""
+    """Return the first assets of several names that a text calls by one of them: that name, with the others."""
     found: dict[str, Term] = {}
     for start, end, entity in find_mentions(text):
         name, symbol = text[start:end], entity.key
         is_name = TICKER_OF.get(narrowed(name).casefold()) == symbol  # a pair is none
-        if is_name and symbol not in found:
+        if is_name and TICKERS[symbol] and symbol not in found:
             names = (phrase_term(each, is_prefix=False) for each in (name, symbol, *TICKERS[symbol]))
             typed, *others = distinct(filter(None, names))
             found[symbol] = Term(typed.tokens, asset=symbol, others=tuple(others))
