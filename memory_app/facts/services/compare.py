@@ -12,14 +12,13 @@ from itertools import groupby
 from operator import attrgetter
 
 from django.db import transaction
-from django.db.models import F, Max, Q, Window
+from django.db.models import CharField, F, Max, Q, Window
 from django.db.models.functions import RowNumber
 
 from memory_app.facts.core import Decider, EventKind
 from memory_app.facts.core.sweep import Step
 from memory_app.facts.selectors import list_uncompared
 from memory_app.facts.services.consolidate import ACTOR
-from memory_app.facts.services.record import ask_for_sweep
 from memory_app.facts.services.rows import lock_facts_of, lock_rows, note, publish_changes
 from memory_app.memories.core import COMPARED, ConflictBasis, State
 from memory_app.memories.models import FactConflict, Memory, MemoryRevision, MemoryStatement
@@ -27,12 +26,22 @@ from memory_app.memories.selectors import find_refused
 from minara_site.kernel.core.statements import contradict, forbids, read_statements
 from minara_site.kernel.core.vocabulary import USER_WRITTEN, WriterKind
 from minara_site.kernel.jobs.services import Claim, report_progress
+from minara_site.kernel.prepared import OWNER_ID, Parameter, Prepared
 
 MAX_COMPARED = 20_000  # memories in a run; the next run goes on
 SLICE = 500
 MAX_ALIKE = 30  # memories with which one is compared for a statement, the newest
 MAX_CONFLICTS = 5  # of one memory, with the newest
 AT_ONCE, MAX_LIMITED = 500, 5_000  # memories with which a limit is compared, when it is written and by the sweep
+LIMITS = Prepared(
+    lambda pk, text: (pk, text),
+    lambda: [
+        Memory.objects.limits(OWNER_ID, Parameter("actor", CharField()))
+        .live()
+        .order_by("pk")
+        .values_list("pk", "content")
+    ],
+)
 
 
 def find_conflicts(
@@ -80,13 +89,11 @@ def compare_slice(owner_id: int, rows: Sequence[Memory], *, now: datetime, run_i
 
 
 def compare_written(rows: Iterable[Memory], *, now: datetime) -> None:
-    """Compare memories that agents may read from now on with limits, and ask for the sweep. Needs a transaction."""
+    """Compare memories that agents may read from now on with limits. Needs a transaction."""
     rows = [row for row in rows if row.category in COMPARED and row.state is State.LIVE]
     forget_former(row for row in rows if row.version > 1)
     for _owner_id, own in groupby(sorted(rows, key=attrgetter("owner_id")), attrgetter("owner_id")):
         compare_with_limits(list(own), most=AT_ONCE, now=now)
-    if any(read_statements(row.content) for row in rows):
-        ask_for_sweep()
 
 
 def compare_with_limits(rows: Sequence[Memory], *, most: int, now: datetime, run_id: int | None = None) -> int:
@@ -97,12 +104,14 @@ def compare_with_limits(rows: Sequence[Memory], *, most: int, now: datetime, run
     if not rows:
         return 0
     owner_id, new = rows[0].owner_id, {row.pk for row in rows}
-    pairs = [
-        (limit, row)
-        for limit in Memory.objects.limits(owner_id, f"user:{owner_id}").live()
-        for row in (list_newest(owner_id, most) if limit.pk in new else rows)
-        if not row.is_hard and forbids(limit.content, row.content)
+    against = [
+        (pk, row)
+        for pk, limit in LIMITS.ask(owner_id=owner_id, actor=f"user:{owner_id}")
+        for row in (list_newest(owner_id, most) if pk in new else rows)
+        if not row.is_hard and forbids(limit, row.content)
     ]
+    limits = Memory.objects.in_bulk({pk for pk, _row in against})
+    pairs = [(limits[pk], row) for pk, row in against]
     return store_pairs(pairs, ConflictBasis.LIMIT, now=now, run_id=run_id)
 
 
@@ -129,9 +138,10 @@ def find_others(owner_id: int, keys: Collection[str]) -> defaultdict[str, list[M
 
 def forget_former(rows: Iterable[Memory]) -> None:
     """Delete the pairs that were found in what memories said, or were called, before their last edit."""
-    ids = [row.pk for row in rows if row.version > 1]
+    if not (ids := [row.pk for row in rows if row.version > 1]):
+        return
     edits = MemoryRevision.objects.filter(memory__in=ids).values_list("memory").annotate(Max("replaced_at"))
-    for pk, edited_at in edits if ids else ():
+    for pk, edited_at in edits:
         former = FactConflict.objects.filter(Q(older=pk) | Q(newer=pk), found_at__lt=edited_at)
         former.exclude(basis=ConflictBasis.CORRECTION).delete()
 
@@ -144,8 +154,10 @@ def store_pairs(
     run_id: int | None = None,
 ) -> int:
     """Store pairs of one owner, each once, with an event; return how many are new. Of a limit it stands first."""
+    if not found:
+        return 0
     ids = {row.pk for pair in found for row in pair}
-    stored = FactConflict.objects.filter(older__in=ids, newer__in=ids) if ids else FactConflict.objects.none()
+    stored = FactConflict.objects.filter(older__in=ids, newer__in=ids)
     known = {frozenset(sides) for sides in stored.values_list("older_id", "newer_id")}
     pairs: dict[frozenset[int], FactConflict] = {}
     for one, other in found:

@@ -7,12 +7,12 @@ from typing import Any
 
 from django.apps import apps
 from django.db import transaction
-from django.db.models import F
+from django.db.models import CharField, F
 
 from learning_app.preferences.core import PREFERENCE_ORIGIN
 from learning_app.preferences.limits import check_places
 from memory_app.memories.core import BESIDE_ORIGIN, MEMORY_KIND, MEMORY_ORIGIN, FactState, content_hash
-from memory_app.memories.models import Memory
+from memory_app.memories.models import IS_BRIDGED, Memory
 from memory_app.memories.services.clean import clean_content, clean_fact_type, clean_metadata, clean_tickers
 from memory_app.memories.services.guarded import hold_new, judge_new, tell_stated
 from minara_site.kernel.audit_log.services import content_digest, record_audit
@@ -21,9 +21,25 @@ from minara_site.kernel.db import slices
 from minara_site.kernel.events import fact_recorded, memory_written, send_after_commit
 from minara_site.kernel.guard.kinds import stored_kinds
 from minara_site.kernel.ownership import lock_owner
+from minara_site.kernel.prepared import OWNER_ID, Parameter, Prepared
 
 SLICE = 500
 MAX_SAME = 100  # rows of one writer and text that are looked at
+SAME_TEXT = Prepared(
+    lambda *columns: columns,
+    lambda: [
+        Memory.objects.filter(
+            owner_id=OWNER_ID,
+            content_hash=Parameter("content_hash", CharField()),
+            actor=Parameter("actor", CharField()),
+            deleted_at__isnull=True,
+            retired_at__isnull=True,
+        )
+        .exclude(IS_BRIDGED)
+        .order_by("pk")
+        .values_list("pk", "category", "fact_type", "tickers")[:MAX_SAME]
+    ],
+)
 
 
 @dataclass(frozen=True)
@@ -89,16 +105,10 @@ def find_repeated(memory: Memory) -> Memory | None:
     """
     if memory.origin.startswith((PREFERENCE_ORIGIN, MEMORY_ORIGIN, BESIDE_ORIGIN)):
         return None
-    same = Memory.objects.filter(
-        owner=memory.owner_id,
-        content_hash=memory.content_hash,
-        actor=memory.actor,
-        deleted_at__isnull=True,
-        retired_at__isnull=True,
-    )
     about = (memory.category, memory.fact_type, set(memory.tickers))
-    rows = (row for row in same.order_by("pk")[:MAX_SAME] if row.preference_id is None)
-    return next((row for row in rows if (row.category, row.fact_type, set(row.tickers)) == about), None)
+    same = SAME_TEXT.ask(owner_id=memory.owner_id, content_hash=memory.content_hash, actor=memory.actor)
+    pk = next((pk for pk, *others, tickers in same if (*others, set(tickers)) == about), None)
+    return Memory.objects.get(pk=pk) if pk else None
 
 
 def repeat(standing: Memory, *, now: datetime, reasoning: str) -> None:
