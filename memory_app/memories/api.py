@@ -103,7 +103,7 @@ class VersionOut(Schema):
     is_current: bool
 
 
-class Repeated(Written):
+class WrittenBefore(Written):
     """Its writer said so before: `id` is what stands, `seen` how often it was said by now."""
 
     seen: int
@@ -183,7 +183,7 @@ class BulkDone(Schema):
     "/memory",
     "Store a memory that the user states",
     Act.MEMORY_WRITE,
-    {200: Repeated, 201: Written, 202: WrittenHeld | WasProposed},
+    {200: WrittenBefore, 201: Written, 202: WrittenHeld | WasProposed},
 )
 def create(request: PageRequest, payload: NewMemory) -> Status[dict[str, Any]]:
     """Store what the user stated, as `personalization` / `user_manual`; the same again by one writer is 200.

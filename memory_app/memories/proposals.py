@@ -30,7 +30,7 @@ from memory_app.memories.services import (
     write_memory,
 )
 from memory_app.memories.services.edit import check_version
-from memory_app.memories.services.guarded import tell_stated
+from memory_app.memories.services.guarded import publish_stated
 from minara_site.access.models import User
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import record_audit
@@ -68,7 +68,7 @@ class MemoryProposed(Proposed):
     def read(self, owner: User, key: str) -> dict[str, Any] | None:
         """Return what a memory says, nothing for one that its owner deleted or corrected."""
         row = Memory.objects.filter(owner=owner, pk=key).first()
-        return (columns_of(row) if is_standing(row) else {}) if row else None
+        return (columns_of(row) if is_active(row) else {}) if row else None
 
     def apply(self, proposal: ProposedChange, columns: Columns, *, principal: Principal, now: datetime) -> None:
         if proposal.action == RESTORE and columns:
@@ -103,7 +103,7 @@ class MemoryProposed(Proposed):
             bridge_preference(int(step.key), now=now)
 
 
-def is_standing(row: Memory) -> bool:
+def is_active(row: Memory) -> bool:
     """Say whether a memory is neither in the trash nor retired."""
     return row.deleted_at is None and row.retired_at is None
 
@@ -121,7 +121,7 @@ def restore_given_up(principal: Principal, memory_id: int, *, now: datetime) -> 
         record_audit(
             now=now, actor=principal.actor, tool_call="memory_restored", owner_id=row.owner_id, details=details
         )
-        tell_stated([row], now=now)
+        publish_stated([row], now=now)
 
 
 def columns_of(row: Memory) -> dict[str, Any]:

@@ -242,7 +242,7 @@ class TestEdit:
             agent.patch(f"/v1/memory/{memory_id}", {"statement": "three"}, If_Match='"1"'),
             409,
         )
-        assert {**problem["current"], "proposed": None} == agent.item(memory_id)
+        assert {**problem["current"], "proposed": None, "conflict": None} == agent.item(memory_id)
         assert problem["current"]["content"] == "two"
 
     @table("header", ["x", '"', '"1', "-1", "1.0", '"99999999999999999999"', "'1'", "\u00b2", '"1", "2"'])
@@ -263,7 +263,7 @@ class TestEdit:
             assert agent.patch(f"/v1/memory/{pk}", {"statement": "x"}).status_code == 202
             assert agent.delete(f"/v1/memory/{pk}").status_code == 202
             assert {**agent.item(pk), "proposed": None} == before
-            bulk = {"action": "delete", "ids": [agent.write("own"), pk]}
+            bulk = {"action": "delete", "ids": [agent.write(f"own {pk}"), pk]}
             assert_problem(agent.post("/v1/memory/bulk", bulk), 403, "not_editable")
 
     @table(

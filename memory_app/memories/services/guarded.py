@@ -139,7 +139,7 @@ def release_memories(rows: Sequence[Memory]) -> None:
         row.held_at = None
 
 
-def tell_stated(rows: Sequence[Memory], *, now: datetime) -> None:
+def publish_stated(rows: Sequence[Memory], *, now: datetime) -> None:
     """Tell who compares texts that agents may read these."""
     stored_kinds()[MEMORY_KIND].state(rows, now=now)
 

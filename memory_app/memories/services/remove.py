@@ -17,7 +17,7 @@ from memory_app.memories.core.fact_key import fact_key
 from memory_app.memories.models import Memory, MemoryDeletion, MemoryQuerySet, MemoryRevision
 from memory_app.memories.selectors import find_deletions, find_unrestorable, no_such_memory, retention_cutoff
 from memory_app.memories.services.edit import apply_version, check_by_key, restore_version, revision_of, store_changed
-from memory_app.memories.services.guarded import delete_permanently, discard_holds, judge_returning, tell_stated
+from memory_app.memories.services.guarded import delete_permanently, discard_holds, judge_returning, publish_stated
 from memory_app.memories.services.write import SLICE
 from minara_site.access.models import User
 from minara_site.access.principal import Principal
@@ -209,7 +209,7 @@ def move_rows(
         if deleted_at is None:
             held += len(judge_returning(some, now=now))
             await_sweep(ids)
-            tell_stated(some, now=now)
+            publish_stated(some, now=now)
         else:
             discard_holds(some, actor=actor, now=now)
             if not is_undo:

@@ -14,7 +14,7 @@ from learning_app.preferences.limits import check_places
 from memory_app.memories.core import BESIDE_ORIGIN, MEMORY_KIND, MEMORY_ORIGIN, FactState, content_hash
 from memory_app.memories.models import IS_BRIDGED, Memory
 from memory_app.memories.services.clean import clean_content, clean_fact_type, clean_metadata, clean_tickers
-from memory_app.memories.services.guarded import hold_new, judge_new, tell_stated
+from memory_app.memories.services.guarded import hold_new, judge_new, publish_stated
 from minara_site.kernel.audit_log.services import content_digest, record_audit
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.db import slices
@@ -214,7 +214,7 @@ def insert_memories(rows: Sequence[Memory], *, owner_id: int, now: datetime) -> 
     """
     ids = tuple(row.pk for row in Memory.objects.bulk_create(rows))
     send_after_commit(memory_written, owner_id=owner_id, memory_ids=ids)
-    tell_stated(rows, now=now)
+    publish_stated(rows, now=now)
     return hold_new(rows, now=now)
 
 

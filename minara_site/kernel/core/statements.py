@@ -99,7 +99,7 @@ class Sentence(NamedTuple):
     marks: tuple[str, ...]
 
     @property
-    def all_words(self) -> frozenset[str]:
+    def terms(self) -> frozenset[str]:
         """Its words with the members of lists."""
         return self.words | {member for _name, member in self.listed}
 
@@ -165,11 +165,11 @@ def is_beside(only: Statement, other: Statement) -> bool:
 def is_denial_of(denial: Sentence, said: Sentence) -> bool:
     """Say whether one denies what the other says: of all that it names, by the same verb."""
     others = {word for word in denial.words ^ said.words if word[0] == "%"}
-    if others or not denial.is_denied or said.is_denied or not denial.all_words <= said.all_words:
+    if others or not denial.is_denied or said.is_denied or not denial.terms <= said.terms:
         return False
     if denial.verbs and said.verbs:
         return bool(denial.verbs & said.verbs)
-    return bool(denial.all_words & _ACTS) or denial[:3] == said[:3]
+    return bool(denial.terms & _ACTS) or denial[:3] == said[:3]
 
 
 def _pieces(phrase: str) -> tuple[str, ...]:
@@ -250,11 +250,11 @@ def _state(clauses: Sequence[Sentence]) -> Iterator[Statement]:
     """Yield what a sentence states: figures as a whole, members of lists and denials also clause by clause."""
     whole, *parts = _parts(clauses)
     if _can_count(whole):
-        frame = " ".join(sorted(whole.all_words))
+        frame = " ".join(sorted(whole.terms))
         wish = "wanted " if "want" in whole.marks else ""
         yield Statement(f"figure {wish}{frame}", tuple(sorted(whole.figures)))
     for part in (whole, *parts):
-        if {"past", "unsure"} & set(part.marks) or len(part.all_words) > MAX_FRAME:
+        if {"past", "unsure"} & set(part.marks) or len(part.terms) > MAX_FRAME:
             continue
         for name in sorted({name for name, _member in part.listed}):
             values = frozenset(member for other, member in part.listed if other == name)
@@ -263,19 +263,19 @@ def _state(clauses: Sequence[Sentence]) -> Iterator[Statement]:
             if not part.is_denied and (is_only or name not in _EXCLUSIVE):
                 yield Statement(f"only {name}", values=values, said=others, is_only=is_only)
             if not part.is_denied and name in _EXCLUSIVE:
-                around = [*sorted(others.all_words), *(f"{figure.low:g}" for figure in part.figures)]
+                around = [*sorted(others.terms), *(f"{figure.low:g}" for figure in part.figures)]
                 yield Statement(" ".join([name, *around]), values=values)
         if part.is_present and part in (parts or [whole]):
-            is_named = part.verbs or part.all_words & _ACTS or part.is_denied
-            for word in sorted(part.all_words)[:MAX_OBJECTS] if is_named else ():
+            is_named = part.verbs or part.terms & _ACTS or part.is_denied
+            for word in sorted(part.terms)[:MAX_OBJECTS] if is_named else ():
                 yield Statement(f"denied {word}", said=part)
             if len(part.words) > 1 and not part.figures:
-                yield Statement(f"denied all {' '.join(sorted(part.all_words))}", said=part)
+                yield Statement(f"denied all {' '.join(sorted(part.terms))}", said=part)
 
 
 def _can_count(sentence: Sentence) -> bool:
     """Say whether the figures of a sentence are lasting ones of one thing."""
-    marks, words, figures = set(sentence.marks), sentence.all_words, sentence.figures
+    marks, words, figures = set(sentence.marks), sentence.terms, sentence.figures
     kinds = {figure.kind for figure in figures}
     is_timed = not kinds.isdisjoint(_MOMENTS) or any(word[0] == "~" for word in words)
     is_otherwise = marks & {"event", "exit", "past", "unsure"} or ("want" in marks and "count" in kinds)
@@ -294,15 +294,15 @@ def _is_against(limit: Sentence, act: Sentence) -> bool:
         return False
     assets = {word for word in act.words if word[0] == "@"}
     wanted = {word for word in limit.words if word[0] == "@"}
-    have = act.all_words.union(*(_CLASSES.get(classify(asset[1:]) or "", _NONE) for asset in assets))
+    have = act.terms.union(*(_CLASSES.get(classify(asset[1:]) or "", _NONE) for asset in assets))
     have |= {"leverage"} if any(figure.kind == "x" for figure in act.figures) else _NONE
-    needs = limit.all_words - _GENERAL - wanted
+    needs = limit.terms - _GENERAL - wanted
     needs |= {"leverage"} if any(figure.kind == "x" for figure in limit.figures) else _NONE
     others = act.words - limit.words - needs
     if (wanted and not wanted & assets and (assets or others)) or any(word[0] == "~" for word in others):
         return False
     if limit.figures:
-        is_general = limit.verbs & act.verbs and limit.all_words <= act.all_words and not assets
+        is_general = limit.verbs & act.verbs and limit.terms <= act.terms and not assets
         beyond = [one for one in limit.figures for two in act.figures if _is_beyond(one, two, limit)]
         return bool(beyond and (needs or wanted & assets or is_general)) and needs <= have
     if len(others) > MAX_BESIDE:
@@ -311,7 +311,7 @@ def _is_against(limit: Sentence, act: Sentence) -> bool:
         allowed, used = ({member for other, member in each.listed if other == name} for each in (limit, act))
         if used - allowed and needs - allowed <= have:
             return True
-    is_doing = act.verbs or act.all_words & _ACTS or {"want", "event"} & set(act.marks)
+    is_doing = act.verbs or act.terms & _ACTS or {"want", "event"} & set(act.marks)
     is_leaving = "exit" in act.marks and not needs & _ACTS
     return limit.is_denied and bool(needs or wanted) and needs <= have and bool(is_doing) and not is_leaving
 
@@ -479,7 +479,7 @@ def _read_values(text: str) -> list[Statement]:
             said = [item for item in _items(match["v"]) if isinstance(item, str) and item[0] not in "!~"]
             values = frozenset(filter(str.isascii, said)) or frozenset({match["v"].strip()[:2]} if said else ())
             about = [str(item) for group in ("n", "p") for item in _items(match.groupdict().get(group) or "")]
-            others = rest.all_words if name in _PURPOSED else {word for word in whole.words if word[0] == "%"}
+            others = rest.terms if name in _PURPOSED else {word for word in whole.words if word[0] == "%"}
             if values and not whole.is_denied and (whole.is_present or name == "currency"):
                 found.append(Statement(" ".join([name.partition("_")[0], *about, *sorted(others)]), values=values))
     return found

@@ -98,5 +98,5 @@ class LeftOutReason(StrEnum):
     RETIRED = "retired"
     DELETED = "deleted"
     EQUAL = "equal"  # another row says the same
-    CONFLICT = "conflict"  # another row says otherwise, and stands
+    CONFLICT = "conflict"  # another row contradicts it, and stays
     LIMIT = "limit"  # a limit of its owner forbids it

@@ -39,7 +39,7 @@ LEFT_OUT: dict[LeftOutReason, tuple[Text, str]] = {
     LeftOutReason.RETIRED: (gettext_lazy("Retired by consolidation"), "memories:list"),
     LeftOutReason.DELETED: (gettext_lazy("Deleted, can be restored"), "memories:trash"),
     LeftOutReason.EQUAL: (gettext_lazy("Says the same as another"), "memories:list"),
-    LeftOutReason.CONFLICT: (gettext_lazy("Another says otherwise, and stands"), "facts:conflicts"),
+    LeftOutReason.CONFLICT: (gettext_lazy("Another contradicts it, and stays"), "facts:conflicts"),
     LeftOutReason.LIMIT: (gettext_lazy("A limit forbids it"), "facts:conflicts"),
 }
 

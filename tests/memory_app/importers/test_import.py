@@ -321,7 +321,7 @@ def test_many_lines_go_in_slice_by_slice(
     django_assert_max_num_queries: Any,
 ) -> None:
     path = jsonl(*({"content": f"memory number {number}"} for number in range(1200)))
-    with django_assert_max_num_queries(70):
+    with django_assert_max_num_queries(73):
         bring(path, "jsonl", "--apply", "--verbosity", "0")
     assert Memory.objects.count() == 1200
     counts = AuditEntry.objects.filter(tool_call="memory_import").order_by("pk").values_list("details", flat=True)

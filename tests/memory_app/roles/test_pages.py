@@ -231,7 +231,7 @@ class TestList:
         for client in (page, operator_page):
             client.get("/")
             for address in (*addresses, path("judge", entries[20].pk)):
-                with django_assert_max_num_queries(12, info=address):
+                with django_assert_max_num_queries(13, info=address):
                     client.get(address)
 
 

@@ -106,7 +106,7 @@ def test_what_was_held_counts_until_a_person_releases_it(ana, ben, olga, now):
 
 
 def test_an_owner_learns_nothing_of_what_a_job_wrote_for_others(ana, ben, now):
-    for owner, text in [(ana, "held\u200b"), (ben, "fine")] * 3:
+    for owner, text in [(who, f"{text} {n}") for n in range(3) for who, text in ((ana, "held\u200b"), (ben, "fine"))]:
         said = Draft(Category.OBSERVATION, text, Provenance(Source.INFERRED, "job:x"))
         write_memory(owner_id=owner.pk, draft=said, now=now)
     assert [(each.count, each.of) for each in load_held(owner=ana, now=now)] == [(3, 3)]

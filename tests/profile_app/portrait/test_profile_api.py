@@ -77,7 +77,7 @@ def test_the_portrait_has_the_shape_of_the_contract_and_what_the_guard_accepts(a
     assert [row.pop("updated_at") for row in found["tags"]]
     assert found == {
         "trading_summary": {"platform_wallet_summary": "Spot: ETH.", "reference_wallets_summary": ""},
-        "memories": [{"id": memory.pk, "statement": "I hold ETH for years.", "subcategory": "goal"}],
+        "memories": [{"id": memory.pk, "statement": "I hold ETH for years.", "subcategory": "goal", "conflict": None}],
         "tags": [{"name": "markets", "value": ["memes", "stocks"], "source": "user"}],
         "custom_prompt": "Numbers first.",
         "settings": {"include_memories": False, "include_trading_summary": True, "include_tags": False},
