@@ -202,9 +202,9 @@ WALKS: dict[str, Walk] = {
     "preferences:archive_constraint": Walk(
         samples={"preference_id": "active_limit_id"}, then={"preference_version": 2}, undo=TYPED
     ),
-    "facts:decide": Walk(),
+    "facts:decide": Walk(samples={"kind": "supersede"}),
     "facts:override": Walk(samples={"kind": "supersede"}),
-    "facts:undo": Walk(first=("facts:decide",), undo={"older": "older_id", "newer": "newer_id"}),
+    "facts:undo": Walk(samples={"kind": "supersede"}, first=("facts:decide",), undo={"older": "older_id", "newer": "newer_id"}),
     "user_profile:add": Walk(samples={"key": "home_language"}),
     "user_profile:edit": Walk(),
     "user_profile:remove": Walk(),
