@@ -45,18 +45,22 @@ from profile_app.workspace.problems import described, unknown_name_label
 GONE_AFTER = timedelta(hours=1)
 MAX_PROPOSED, MAX_COMPARED = 200, 2_000
 
-PROMPT_FILES = (FileName.SOUL, FileName.AGENTS, FileName.BOOTSTRAP, FileName.USER, FileName.MEMORY)
+PROMPT_FILES = (FileName.SOUL, FileName.AGENTS, FileName.BOOTSTRAP, FileName.USER, FileName.MEMORY, FileName.IDENTITY)
 
 
 @dataclass(frozen=True, slots=True)
 class PromptFiles:
-    """The texts that a prompt carries, each empty without one; `notes` are (name, text), the newest first."""
+    """The texts that a prompt carries and who its agent is, each empty without one.
+
+    `notes` are (name, text), the newest first.
+    """
 
     soul: str = ""
     agents: str = ""
     bootstrap: str = ""
     user: str = ""
     memory: str = ""
+    identity: str = ""
     notes: tuple[tuple[str, str], ...] = ()
 
 
@@ -66,13 +70,14 @@ def load_prompt_files(*, owner: User, today: date) -> PromptFiles:
         WORKSPACE_FILE,
         FILES_AND_NOTES.ask(owner_id=owner.pk, newest_note=note_name(today)),
     )
-    soul, agents, bootstrap, user, memory = (texts.pop(name, "") for name in PROMPT_FILES)
+    soul, agents, bootstrap, user, memory, identity = (texts.pop(name, "") for name in PROMPT_FILES)
     return PromptFiles(
         soul,
         agents,
         bootstrap,
         user,
         memory,
+        identity,
         notes=tuple(sorted(texts.items(), reverse=True)),
     )
 

@@ -204,7 +204,9 @@ WALKS: dict[str, Walk] = {
     ),
     "facts:decide": Walk(samples={"kind": "supersede"}),
     "facts:override": Walk(samples={"kind": "supersede"}),
-    "facts:undo": Walk(samples={"kind": "supersede"}, first=("facts:decide",), undo={"older": "older_id", "newer": "newer_id"}),
+    "facts:undo": Walk(
+        samples={"kind": "supersede"}, first=("facts:decide",), undo={"older": "older_id", "newer": "newer_id"}
+    ),
     "user_profile:add": Walk(samples={"key": "home_language"}),
     "user_profile:edit": Walk(),
     "user_profile:remove": Walk(),

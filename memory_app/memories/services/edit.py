@@ -20,7 +20,7 @@ from memory_app.memories.core import (
 from memory_app.memories.models import Memory, MemoryRevision
 from memory_app.memories.selectors import find_not_of_keys, get_memory, memory_records
 from memory_app.memories.services.clean import clean_content, clean_fact_type, clean_tickers
-from memory_app.memories.services.guarded import save_judged, publish_stated
+from memory_app.memories.services.guarded import publish_stated, save_judged
 from minara_site.access.models import User
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import content_digest, record_audit

@@ -34,9 +34,10 @@ from minara_site.web.labels import enumeration, sentences
 from minara_site.web.lists import total_label
 from minara_site.web.moments import day, span_label
 from minara_site.web.responses import back, render_page, see_other
+from profile_app.portrait.selectors.profile import load_settings
 from profile_app.prompt.pages import bar_of
-from profile_app.prompt.selectors import load_next_prompt
-from profile_app.workspace.selectors import load_identity
+from profile_app.prompt.selectors import assemble, load_texts
+from profile_app.workspace.core.identity import parse_identity
 
 ROLES = {
     Role.OPERATOR: gettext_lazy("Operator"),
@@ -91,7 +92,9 @@ def first_steps_again(request: PageRequest) -> HttpResponse:
 def own_context(request: PageRequest, own: Own) -> dict[str, Any]:
     """Return what the page says about the reader's own memory."""
     steps = list_first_steps(request.user, own)
-    prompt = load_next_prompt(owner=request.user, now=timezone.now())
+    now, switches = timezone.now(), load_settings(request.user.pk)
+    texts = load_texts(request.user, switches, now=now)
+    prompt = assemble(texts, switches, now=now)
     return {
         "own": own,
         "held": waiting_label(own.held.number),
@@ -106,7 +109,7 @@ def own_context(request: PageRequest, own: Own) -> dict[str, Any]:
             (each.rows for each in prompt.sections if each.name is SectionName.LIMITS and each.rows > MAX_LIMITS), 0
         ),
         "max_limits": MAX_LIMITS,
-        "identity": load_identity(request.user),
+        "identity": parse_identity(texts.files.identity),
     }
 
 
