@@ -49,12 +49,12 @@ class TestFinding:
         make_fact(ana, WEEKLY)
         make_fact(ben, DAILY)
         consolidate_pending(now=NOON)
-        make_fact(ana, "prefers hourly charts", minutes=1)
+        make_fact(ana, "prefers monthly charts", minutes=1)
         make_memory(ana, "prefers monthly charts", category=Category.LESSON)
         assert find_conflicts(now=NOON) == 0
 
     def test_goes_on_where_the_run_before_stopped(self, ana):
-        for number, word in enumerate(("weekly", "daily", "hourly")):
+        for number, word in enumerate(("weekly", "daily", "monthly")):
             make_fact(ana, f"prefers {word} charts", minutes=number)
         consolidate_pending(now=NOON)
         assert [find_conflicts(now=NOON, most=1) for _run in range(4)] == [0, 1, 2, 0]
@@ -62,12 +62,12 @@ class TestFinding:
     def test_compares_one_that_comes_back_with_what_settled_meanwhile(self, ana):
         conflict = make_conflict(ana)
         event = decide(conflict, DecisionKind.SUPERSEDE)
-        hourly = make_fact(ana, "prefers hourly charts", minutes=60)
+        monthly = make_fact(ana, "prefers monthly charts", minutes=60)
         consolidate_pending(now=LATER)
         find_conflicts(now=LATER)
         undo_event(principal=browser(ana), owner=ana, event_id=event.pk, now=LATER)
         assert find_conflicts(now=LATER) == 1
-        assert FactConflict.objects.filter(older=conflict.older, newer=hourly).exists()
+        assert FactConflict.objects.filter(older=conflict.older, newer=monthly).exists()
 
     @table("column", ["held_at", "deleted_at"])
     def test_compares_one_that_is_gone_when_it_is_back(self, ana, column):

@@ -134,7 +134,7 @@ def test_what_its_owner_deleted_in_these_words_stays_deleted_in_another_category
     path = jsonl(*({"content": text, "category": "lesson"} for text in ("avoids memes.", "likes gold")))
     status, lines = bring(path, "jsonl", "--apply")
     assert (status, verdicts(lines)) == (0, ["duplicate", "new"])
-    assert lines[0].endswith(f"in the trash as memory {gone.pk}")
+    assert f"in the trash as memory {gone.pk}  [lesson]" in lines[0]
     about = {"owner": ana, "apply": True, "now": now, "actor": f"user:{ana.pk}"}
     [first, _second] = run_import(bundle=open_bundle(path, Format.JSONL), **about)
     assert first.reason == f"in the trash as memory {gone.pk}; restore it there"
