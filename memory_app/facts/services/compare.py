@@ -84,8 +84,8 @@ def compare_slice(owner_id: int, rows: Sequence[Memory], *, now: datetime, run_i
         against = [other for other in alike.values() if contradict(row.content, other.content)]
         pairs += [(row, other) for other in sorted(against, key=age_of, reverse=True)[:MAX_CONFLICTS]]
     Memory.objects.filter(pk__in=ids).update(compared_at=now)
-    new = store_pairs(pairs, ConflictBasis.STATEMENT, now=now, run_id=run_id)
-    return new + compare_with_limits(readable, most=MAX_LIMITED, now=now, run_id=run_id)
+    new = compare_with_limits(readable, most=MAX_LIMITED, now=now, run_id=run_id)  # first: a pair is stored once
+    return new + store_pairs(pairs, ConflictBasis.STATEMENT, now=now, run_id=run_id)
 
 
 def compare_written(rows: Iterable[Memory], *, now: datetime) -> None:

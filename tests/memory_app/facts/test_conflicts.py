@@ -153,6 +153,12 @@ class TestFinding:
 
 
 class TestLimits:
+    def test_what_also_contradicts_a_limit_is_against_it(self, ana):
+        bound = make_memory(ana, LIMIT, fact_type="constraint.hard")
+        row = make_memory(ana, FORBIDDEN, at=NOON + timedelta(minutes=1))
+        assert find_conflicts(now=LATER) == 1
+        assert (pair_of(bound, row).basis, left_out(ana)) == ("limit", {"limit": (row.pk,)})
+
     @table("sort", ["memory", "preference", "bridged"])
     @table("first", ["limit", "row", "compared row"])
     def test_what_a_limit_forbids_is_found_whichever_comes_first(self, ana, sort, first):
