@@ -68,7 +68,8 @@ def load_feed(*, owner: Owner, reader: User, since: datetime | None) -> Feed:
     The reader's own acts are read beside the newest, and have places of their own, whatever else happens.
     """
     rows, me = AuditEntry.objects.order_by("-at", "-pk"), f"user:{reader.pk}"
-    reads = (rows if owner is EVERYONE else rows.filter(owner_id=owner.pk), rows.filter(actor=me))
+    theirs = rows if owner is EVERYONE else rows.filter(owner_id=owner.pk)
+    reads = theirs, theirs.filter(actor=me)
     recent, own = (AuditEntry.objects.filter(pk__in=read.values("pk")[:MAX_READ]).values("pk") for read in reads)
     entries = list(rows.filter(pk__in=recent.union(own)).select_related("owner"))
     newer = [entry for entry in entries if since and entry.at > since]
