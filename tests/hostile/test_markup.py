@@ -80,10 +80,10 @@ def stored(world: World, texts: tuple[str, ...], change: Change) -> Iterator[dic
         owner.display_name = one_line(texts[0], 80)
         owner.save(update_fields=["display_name"])
         ids = []
-        for text in texts:
+        for number, text in enumerate(texts):
             draft = Draft(
                 Category.PERSONALIZATION,
-                text,
+                f"{text} {number}",  # words of one outline would be one row
                 Provenance(Source.USER_MANUAL, me.actor, origin=one_line(text, 255)),
                 fact_type=one_line(text, 64),
             )
