@@ -77,12 +77,12 @@ def test_what_an_agent_wrote(ana: Any, group: int) -> None:
 def test_what_the_user_stated(ana: Any) -> None:
     for rows in groups(texts(), PERSONAL_ROWS):
         agent = agent_of(ana)
-        ids = [
+        ids = {
             answer.json()["id"]
             for text in rows
             if (answer := agent.post("/v1/memory", {"statement": text})).status_code in {201, 202}
             and "proposed" not in answer.json()  # the same words as what was deleted
-        ]
+        }
         data = prompt_of(agent)
         block = data["personalization"]
         assert tags(block, "personalization") == (1, 1)
@@ -91,7 +91,7 @@ def test_what_the_user_stated(ana: Any) -> None:
         assert len([line for line in lines if line.startswith("[")]) == len(ids)
         assert len([line for line in lines if line.startswith("#")]) == 1
         assert_memory_block(data["memory_context"], [], [])
-        delete_memories(principal=browser(ana), owner=ana, ids=ids, now=timezone.now())
+        delete_memories(principal=browser(ana), owner=ana, ids=list(ids), now=timezone.now())
 
 
 def test_a_long_text_of_tags_alone(ana: Any) -> None:
