@@ -88,11 +88,11 @@ def stored(world: World, texts: tuple[str, ...], change: Change) -> Iterator[dic
                 fact_type=one_line(text, 64),
             )
             ids.append(write_memory(owner_id=owner.pk, draft=draft, now=now, reasoning=text).pk)
-        for memory_id, text in zip(ids, texts[::-1], strict=True):
+        for number, (memory_id, text) in enumerate(zip(ids, texts[::-1], strict=True)):
             edit_memory(
                 principal=me,
                 memory_id=memory_id,
-                changes=Changes(content=f"{text} again"),
+                changes=Changes(content=f"{text} again {number}"),
                 reason=one_line(text, 200),
                 now=now,
             )
