@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import Q
+from django.db.models import F, Q
 
 from memory_app.memories.core import ConflictBasis
 from memory_app.memories.models import FactConflict
@@ -29,6 +29,7 @@ class OpenPair(NamedTuple):
     leaves_id: int
     basis: str
     found_at: datetime
+    newer_at: datetime  # when the newer was changed
 
     @property
     def stays_id(self) -> int:
@@ -66,6 +67,7 @@ OPEN_PAIRS = Prepared(
     lambda: [
         FactConflict.objects.open()
         .filter(owner_id=OWNER_ID)
+        .annotate(newer_at=F("newer__updated_at"))
         .order_by("-found_at", "-id")
         .values_list(*OpenPair._fields)[:MAX_PAIRS]
     ],
@@ -73,11 +75,13 @@ OPEN_PAIRS = Prepared(
 
 
 def load_left_out(owner_id: int) -> dict[int, LeftOutReason]:
-    """Return by id what no prompt carries because of open pairs, and why. One query.
+    """Return by id what no prompt carries because of open pairs, and why. One query."""
+    return leave_out_of(OPEN_PAIRS.ask(owner_id=owner_id))
 
-    What stands only against something that is against a limit stays.
-    """
-    pairs = OPEN_PAIRS.ask(owner_id=owner_id)
+
+def leave_out_of(pairs: Iterable[OpenPair]) -> dict[int, LeftOutReason]:
+    """Return the same of pairs that were read. What stands only against something that is against a limit stays."""
+    pairs = list(pairs)
     against = {pair.leaves_id for pair in pairs if pair.basis == ConflictBasis.LIMIT}
     older = {pair.leaves_id for pair in pairs if pair.basis != ConflictBasis.LIMIT and pair.stays_id not in against}
     return dict.fromkeys(older, LeftOutReason.CONFLICT) | dict.fromkeys(against, LeftOutReason.LIMIT)
@@ -88,20 +92,24 @@ def find_marks(ids: Collection[int]) -> dict[int, ConflictMark]:
     if not ids:
         return {}
     rows = FactConflict.objects.open().filter(Q(older__in=ids) | Q(newer__in=ids)).order_by("-found_at", "-pk")
-    found: defaultdict[int, list[tuple[OpenPair, datetime]]] = defaultdict(list)
-    for *columns, changed_at in rows.values_list(*OpenPair._fields, "newer__updated_at")[:MAX_MARKS]:
-        pair = OpenPair(*columns)
-        for side in {pair.older_id, pair.newer_id} & set(ids):
-            found[side].append((pair, changed_at))
-    return {pk: mark_of(pk, pairs) for pk, pairs in found.items()}
+    columns = rows.annotate(newer_at=F("newer__updated_at")).values_list(*OpenPair._fields)
+    return mark_each(ids, [OpenPair(*each) for each in columns[:MAX_MARKS]])
 
 
-def mark_of(memory_id: int, pairs: Iterable[tuple[OpenPair, datetime]]) -> ConflictMark:
-    """Return the mark of a memory with these pairs and when the newer of each was changed."""
-    pairs = list(pairs)
-    newest, _changed_at = max(pairs, key=lambda found: (found[1], found[0].newer_id))
-    others = (pair.newer_id if pair.older_id == memory_id else pair.older_id for pair, _at in pairs)
-    return ConflictMark(memory_id, tuple(pair for pair, _at in pairs), tuple(others), newest.newer_id)
+def mark_each(ids: Collection[int], pairs: Iterable[OpenPair]) -> dict[int, ConflictMark]:
+    """Return the marks of those of these memories that stand in pairs, the newest found first."""
+    found: defaultdict[int, list[OpenPair]] = defaultdict(list)
+    for pair in pairs:
+        for side in {pair.older_id, pair.newer_id}.intersection(ids):
+            found[side].append(pair)
+    return {pk: mark_of(pk, tuple(own)) for pk, own in found.items()}
+
+
+def mark_of(memory_id: int, pairs: tuple[OpenPair, ...]) -> ConflictMark:
+    """Return the mark of a memory with these pairs."""
+    newest = max(pairs, key=lambda pair: (pair.newer_at, pair.newer_id))
+    others = (pair.newer_id if pair.older_id == memory_id else pair.older_id for pair in pairs)
+    return ConflictMark(memory_id, pairs, tuple(others), newest.newer_id)
 
 
 def mark_record(mark: ConflictMark | None) -> dict[str, Any]:

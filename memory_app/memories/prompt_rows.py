@@ -12,7 +12,7 @@ from django.db.models import CharField, Q, Value
 
 from learning_app.preferences.core import PREFERENCE_ORIGIN
 from learning_app.preferences.limits import LimitRow, limits_of, load_limit_rows, load_limits
-from memory_app.memories.conflicts import load_left_out
+from memory_app.memories.conflicts import OPEN_PAIRS, OpenPair, leave_out_of
 from memory_app.memories.core import HARD_CONSTRAINT, MEMORY_KIND, FactState
 from memory_app.memories.core.fact_key import same_text
 from memory_app.memories.core.prompt import (
@@ -76,19 +76,30 @@ class PromptRows:
     left_out: LeftOutRows
 
 
-def load_prompt_rows(*, owner: User, is_hidden: bool, limits: Sequence[LimitRow] | None = None) -> PromptRows:
+def load_prompt_rows(
+    *,
+    owner: User,
+    is_hidden: bool,
+    limits: Sequence[LimitRow] | None = None,
+    pairs: Sequence[OpenPair] | None = None,
+) -> PromptRows:
     """Return at most 20 personalization memories and settled facts, and at most 50 others, both newest first.
 
     What the owner wrote comes before what agents did (decisions: sources and categories). Two queries, one more where
     the limits, which stand before both, are not read yet.
     """
-    return choose_rows(*load_ranks(owner, is_hidden=is_hidden, limits=limits))
+    return choose_rows(*load_ranks(owner, is_hidden=is_hidden, limits=limits, pairs=pairs))
 
 
-def load_prompt_ids(*, owner: User, is_hidden: bool) -> tuple[frozenset[int], LeftOutRows]:
+def load_prompt_ids(
+    *,
+    owner: User,
+    is_hidden: bool,
+    pairs: Sequence[OpenPair] | None = None,
+) -> tuple[frozenset[int], LeftOutRows]:
     """Return the ids of the memories that a session beginning now would carry, and why it would not carry others."""
     limits = load_limit_rows(owner.pk)
-    chosen = load_prompt_rows(owner=owner, is_hidden=is_hidden, limits=limits)
+    chosen = load_prompt_rows(owner=owner, is_hidden=is_hidden, limits=limits, pairs=pairs)
     said = (pk for limit in limits_of(limits, owner.pk) for pk in limit.memory_ids)
     return frozenset([*prompt_rows_by_id(chosen, is_hidden=is_hidden), *said]), chosen.left_out
 
@@ -141,6 +152,7 @@ def load_ranks(
     *,
     is_hidden: bool,
     limits: Sequence[LimitRow] | None = None,
+    pairs: Sequence[OpenPair] | None = None,
 ) -> tuple[Ranks, Ranks, LeftOutRows]:
     """Return the newest rows of the personalization block and of the memory block, one more than they carry.
 
@@ -150,7 +162,8 @@ def load_ranks(
     """
     limits = load_limit_rows(owner.pk) if limits is None else limits
     ids = {row.pk for row in limits if row.kind == MEMORY_KIND}
-    reasons = {pk: why for pk, why in load_left_out(owner.pk).items() if pk not in ids}
+    pairs = OPEN_PAIRS.ask(owner_id=owner.pk) if pairs is None else pairs
+    reasons = {pk: why for pk, why in leave_out_of(pairs).items() if pk not in ids}
     found, wanted, beside = list[RankedRow](), min(len(ids) + len(reasons), USUALLY_BESIDE), -1
     while wanted > beside:
         beside = 1 << wanted.bit_length() if wanted else 0  # few sizes of the query, which is composed once a size

@@ -1,6 +1,6 @@
 """Which memories an agent reads without asking, and why it does not read the others."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain
@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _, gettext_lazy, ngettext
 
 from learning_app.preferences.limits import load_limits
+from memory_app.memories.conflicts import OPEN_PAIRS, OpenPair
 from memory_app.memories.core import MEMORY_KIND, FactState
 from memory_app.memories.core.prompt import MAX_OBSERVATIONS, MemoryRow, memory_line
 from memory_app.memories.hidden import hides_memories
@@ -36,6 +37,7 @@ class PromptUse:
     is_known: bool = False
     is_hidden: bool = False  # personalization memories and settled facts
     left_out: Mapping[int, LeftOutReason] = field(default_factory=dict)
+    pairs: Sequence[OpenPair] | None = None  # open ones, where they were read
 
     def note(self, memory: Memory) -> str:
         """Return why the agent does or does not read this memory, empty when unknown."""
@@ -96,8 +98,9 @@ def load_prompt_use(owner: Owner) -> PromptUse:
     newest = running.order_by("-created_at", "-id").values_list(*columns).first()
     if newest is None:
         is_hidden = hides_memories(owner)
-        carried, left_out = load_prompt_ids(owner=owner, is_hidden=is_hidden)
-        return PromptUse(carried, is_known=True, is_hidden=is_hidden, left_out=left_out)
+        pairs = OPEN_PAIRS.ask(owner_id=owner.pk)
+        carried, left_out = load_prompt_ids(owner=owner, is_hidden=is_hidden, pairs=pairs)
+        return PromptUse(carried, is_known=True, is_hidden=is_hidden, left_out=left_out, pairs=pairs)
     ids, counted, since = newest
     left_out = {pk: LeftOutReason(reason) for reason, _count, *named in counted for pk in chain(*named)}
     is_hidden = any(reason == LeftOutReason.HIDDEN for reason, *_count in counted)

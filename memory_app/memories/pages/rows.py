@@ -8,7 +8,7 @@ from django.utils.translation import ngettext
 
 from memory_app.index.core.highlight import Highlighter
 from memory_app.index.selectors import read_query
-from memory_app.memories.conflicts import ConflictMark, find_marks
+from memory_app.memories.conflicts import ConflictMark, find_marks, mark_each
 from memory_app.memories.core import State
 from memory_app.memories.core.destinations import Destination
 from memory_app.memories.models import Memory
@@ -95,7 +95,8 @@ def shape_rows(
     """Return memories as rows of the list of this owner, with what `query` found in them marked."""
     memories = list(memories)
     deleted, kept = find_own_deletions(memories), find_unrestorable(memories)
-    marks = find_marks([memory.pk for memory in memories if memory.state is State.LIVE])
+    live = [memory.pk for memory in memories if memory.state is State.LIVE]
+    marks = find_marks(live) if reading.pairs is None else mark_each(live, reading.pairs)
     rows = [
         shape_row(
             memory,
