@@ -35,7 +35,7 @@ from minara_site.kernel.core.vocabulary import (
     provenance_label,
     writer_kind,
 )
-from minara_site.kernel.db import slices
+from minara_site.kernel.db import insert_row, slices
 from minara_site.kernel.fields import one_of
 from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
@@ -296,7 +296,10 @@ class Memory(models.Model):
             self.embedding_state, self.compared_at = EmbeddingState.PENDING, None
             kwargs["update_fields"] = fields if fields is None else {*fields, "embedding_state", "compared_at"}
         with transaction.atomic(using=using, savepoint=False):
-            super().save(*args, **kwargs)
+            if kwargs.get("force_insert") and self.pk is None:
+                insert_row(self, using=using)
+            else:
+                super().save(*args, **kwargs)
             if fields is None or not DERIVED_FROM.isdisjoint(fields):
                 index_rows([self], using=using)
                 link([self], using=using)

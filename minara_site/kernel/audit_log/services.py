@@ -11,6 +11,7 @@ from django.db.models import Q
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.core.redact import redact_text
 from minara_site.kernel.core.vocabulary import PERSONS
+from minara_site.kernel.db import insert_row
 
 
 def record_audit(
@@ -23,7 +24,7 @@ def record_audit(
     details: Mapping[str, Any] | None = None,
 ) -> AuditEntry:
     """Append one entry, secrets taken out of its reasoning; the request id comes from the log context."""
-    return AuditEntry.objects.create(
+    entry = AuditEntry(
         at=now,
         actor=actor,
         owner_id=owner_id,
@@ -32,6 +33,8 @@ def record_audit(
         request_id=current_request_id(),
         details=dict(details or {}),
     )
+    insert_row(entry)
+    return entry
 
 
 def record_audits(

@@ -31,7 +31,8 @@ _SCALE, _UNIT = (
     rf"(?:(?:{any_of(filter(str.isascii, names))})(?![a-z])|{chinese(names)})" for names in (_SCALES, _UNITS)
 )
 _TOKEN = re.compile(
-    rf"""\s+|(?P<plain>{_LATIN}(?![a-z\u00c0-\u024f&\d])(?!\.?\ \d)(?!\ of\ 20)|(?![{_SPECIAL}])[\u3400-\u9fff])
+    rf"""[^\S\n]+
+    |(?P<plain>{_LATIN}(?![a-z\u00c0-\u024f&\d])(?!\.?\ \d)(?!\ of\ 20)|(?![{_SPECIAL}])[\u3400-\u9fff])[^\S\n]*
     |(?P<date>(?:20\d\d[-/.](?P<m0>\d\d?)[-/.](?P<d0>\d\d?)(?!\d)|(?P<m1>\d\d?)月(?P<d1>\d\d?)[日号]?)
         |(?P<d2>\d\d?)(?:st|nd|rd|th)?(?:\ of)?\ (?P<m2>{_MONTH})\b
         |(?P<m3>{_MONTH})\b\.?\ (?P<d3>\d\d?)(?:st|nd|rd|th)?(?![\d,.%:]*\d|[a-z])
@@ -48,14 +49,14 @@ _TOKEN = re.compile(
         (?:\s?(?:-|\u2013|~|to|and|至|到)\s?[$€£¥]?
         (?P<high>{_NUMBER})(?:\s?(?P<scale2>{_SCALE}))?(?:[ -]?(?P<unit2>{_UNIT}))?)?)
     |(?P<word>{_LATIN}|[\u3400-\u9fff])
-    |(?P<end>[.!\n\u3002](?=\s|$)|\u3002|\n)|(?P<comma>[,;])|(?P<colon>[:=])""",
+    |(?P<end>[.!](?=\s|$)|[\n\u3002])|(?P<comma>[,;])|(?P<colon>[:=])""",
     re.VERBOSE | re.IGNORECASE,
 )
 _PHRASES = re.compile(r",\s+")
 _WORD = re.compile(r"[a-z\u00c0-\u024f&]+|[\u3400-\u9fff]")
 _SHORT_YEAR = re.compile(r"(?<=[qh]\d)\s?'(\d\d)\b", re.IGNORECASE)
 _CLAUSE_END = re.compile(r"[.,;!\n\u3002](?:\s|$)|[,\u3002]")
-_ASIDE = re.compile("|".join(_TABLES["asides"]), re.IGNORECASE)
+_ASIDE = re.compile(rf"\b(?:{'|'.join(_TABLES['asides'])})|{'|'.join(_TABLES['asides_anywhere'])}", re.IGNORECASE)
 _NUMERAL = re.compile(
     rf"(?<![第几{''.join(_NUMERALS)}])(?:{any_of(_NUMERALS)})(?={'|'.join(_TABLES['counted'])})", re.IGNORECASE
 )
@@ -219,7 +220,7 @@ _VALUES = [
 @lru_cache(maxsize=8_192)
 def read_statements(text: str) -> tuple[Statement, ...]:
     """Return what a text states, at most MAX_STATEMENTS; nothing of a long text, a question or a dated event."""
-    found = [each for clauses in _read(text) for each in _state(clauses)] + _read_values(text)
+    found = [each for parts in _read(text) for each in _state(*parts)] + _read_values(text)
     return tuple({each.key: each for each in found}.values())[:MAX_STATEMENTS]
 
 
@@ -231,11 +232,11 @@ def contradict(one: str, other: str) -> bool:
 
 def forbids(limit: str, text: str) -> bool:
     """Say whether a text wants or does what a limit forbids; what is denied, past or somebody else's does neither."""
-    bounds = [part for clauses in _read(limit) for part in _parts(clauses)]
-    return any(_is_against(bound, act) for bound in bounds for clauses in _read(text) for act in _parts(clauses))
+    bounds = [part for parts in _read(limit) for part in parts]
+    return any(_is_against(bound, act) for parts in _read(text) for act in parts for bound in bounds)
 
 
-def _parts(clauses: Sequence[Sentence]) -> list[Sentence]:
+def _parts(clauses: Sequence[Sentence]) -> tuple[Sentence, ...]:
     """Return a sentence as a whole, and its clauses."""
     whole = Sentence(
         frozenset().union(*(each.words for each in clauses)),
@@ -243,12 +244,11 @@ def _parts(clauses: Sequence[Sentence]) -> list[Sentence]:
         tuple(figure for each in clauses for figure in each.figures),
         tuple(mark for each in clauses for mark in each.marks),
     )
-    return list(dict.fromkeys((whole, *clauses)))
+    return tuple(dict.fromkeys((whole, *clauses)))
 
 
-def _state(clauses: Sequence[Sentence]) -> Iterator[Statement]:
+def _state(whole: Sentence, *parts: Sentence) -> Iterator[Statement]:
     """Yield what a sentence states: figures as a whole, members of lists and denials also clause by clause."""
-    whole, *parts = _parts(clauses)
     if _can_count(whole):
         frame = " ".join(sorted(whole.terms))
         wish = "wanted " if "want" in whole.marks else ""
@@ -265,7 +265,7 @@ def _state(clauses: Sequence[Sentence]) -> Iterator[Statement]:
             if not part.is_denied and name in _EXCLUSIVE:
                 around = [*sorted(others.terms), *(f"{figure.low:g}" for figure in part.figures)]
                 yield Statement(" ".join([name, *around]), values=values)
-        if part.is_present and part in (parts or [whole]):
+        if part.is_present and part in (parts or (whole,)):
             is_named = part.verbs or part.terms & _ACTS or part.is_denied
             for word in sorted(part.terms)[:MAX_OBJECTS] if is_named else ():
                 yield Statement(f"denied {word}", said=part)
@@ -335,7 +335,7 @@ def _plain(text: str) -> str:
 
 @lru_cache(maxsize=8_192)
 def _read(text: str) -> tuple[tuple[Sentence, ...], ...]:
-    """Return the sentences of a text, each as its clauses; none of one that is left alone."""
+    """Return the sentences of a text, each as a whole and its clauses; none of one that is left alone."""
     if len(text) > MAX_CHARS or "?" in narrowed(text):
         return ()
     items = list(_fold(list(_tokens(_plain(text)))))
@@ -350,7 +350,7 @@ def _read(text: str) -> tuple[tuple[Sentence, ...], ...]:
             sentences[-1].append([])
         else:
             sentences[-1][-1].append(item)
-    return tuple(tuple(_sentence(clause) for clause in clauses if clause) for clauses in sentences if any(clauses))
+    return tuple(_parts([_sentence(clause) for clause in clauses if clause]) for clauses in sentences if any(clauses))
 
 
 def _tokens(plain: str) -> Iterator[str | Figure]:
@@ -358,9 +358,10 @@ def _tokens(plain: str) -> Iterator[str | Figure]:
     mentions = {each.start: each for each in find_mentions(plain) if each.entity.kind is EntityKind.TICKER}
     behind = 0
     for match in _TOKEN.finditer(plain):
-        kind, said = match.lastgroup, match.group().lower()
+        kind = match.lastgroup
         if kind is None or match.start() < behind:
             continue
+        said = match[kind].lower()
         if mention := mentions.get(match.start()):
             behind = mention.end
             yield f"@{mention.entity.key}"

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import NamedTuple
 
 from minara_site.kernel.core.assets import (
@@ -102,13 +103,14 @@ def extract_finance_entities(text: str) -> tuple[Entity, ...]:
     return tuple(dict.fromkeys(mention.entity for mention in find_mentions(text)))
 
 
-def find_mentions(text: str) -> list[Mention]:
+@lru_cache(maxsize=64)
+def find_mentions(text: str) -> tuple[Mention, ...]:
     """Return every place where a text names an entity, in order."""
     text = narrowed(text)
     found = [*find_latin(text), *find_phrases(text), *find_addresses(text)]
     if not text.isascii():
         found += find_chinese(text)
-    return sorted(found, key=lambda mention: mention[:2])
+    return tuple(sorted(found, key=lambda mention: mention[:2]))
 
 
 def find_latin(text: str) -> Iterator[Mention]:
