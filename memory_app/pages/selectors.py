@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from django.db.models import Count, F, Q, QuerySet, Subquery, Sum
 from django.utils.translation import gettext as _
@@ -42,6 +43,7 @@ from minara_site.kernel.core.vocabulary import USER_WRITTEN, Category, Source
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.masking import mask
+from minara_site.kernel.prepared import OWNER_ID, Prepared
 from minara_site.web.market_labels import pnl_label
 
 MAX_STATEMENTS = 20
@@ -119,25 +121,25 @@ def key_of(asked: PageScope, reader: User) -> PageKey:
     )
 
 
+def version_rows() -> "list[QuerySet[User, Any]]":
+    """Return the query of what `get_versions` reads."""
+    version = CompiledPageVersion.objects.filter(pk=OWNER_ID).values("version")
+    event = LifecycleEvent.objects.order_by("-id").values("id")[:1]
+    active = Preference.objects.filter(owner_id=OWNER_ID).active().hard().values("owner")
+    sums = (Subquery(active.annotate(sum=Sum(name)).values("sum")) for name in ("pk", "version"))
+    return [User.objects.filter(pk=OWNER_ID).values_list(Subquery(version), Subquery(event), *sums)]
+
+
+VERSIONS = Prepared(lambda *numbers: Versions(*(number or 0 for number in numbers)), version_rows)
+
+
 def get_versions(owner_id: int) -> Versions:
     """Return by what this owner's pages are out of date, each number 0 before the first time. One query.
 
     Preferences are read where they stand, so that a page is new in the moment in which one comes into force or ends.
     """
-    version = CompiledPageVersion.objects.filter(pk=owner_id).values("version")
-    event = LifecycleEvent.objects.order_by("-id").values("id")[:1]
-    active = Preference.objects.filter(owner_id=owner_id).active().hard().values("owner")
-    sums = (Subquery(active.annotate(sum=Sum(name)).values("sum")) for name in ("pk", "version"))
-    found = (
-        User.objects.filter(pk=owner_id)
-        .values_list(
-            Subquery(version),
-            Subquery(event),
-            *sums,
-        )
-        .first()
-    )
-    return Versions(*(each or 0 for each in found or (0, 0, 0, 0)))
+    found = VERSIONS.ask(owner_id=owner_id)
+    return found[0] if found else Versions(0, 0, 0, 0)
 
 
 def masked(section: Section) -> Section:
