@@ -7,14 +7,16 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
-from django.db.models import F, Q
+from django.db.models import BigIntegerField, F, Q
 
 from memory_app.memories.core import ConflictBasis
 from memory_app.memories.models import FactConflict
 from minara_site.kernel.core.vocabulary import LeftOutReason
-from minara_site.kernel.prepared import OWNER_ID, Prepared
+from minara_site.kernel.prepared import OWNER_ID, Parameter, Prepared
 
 MAX_PAIRS = 10_000  # of an owner
 MAX_MARKS = 1_000  # pairs of the rows of one page
@@ -62,16 +64,28 @@ class ConflictMark:
         return any(pair.basis == ConflictBasis.LIMIT and pair.stays_id == self.memory_id for pair in self.pairs)
 
 
-OPEN_PAIRS = Prepared(
-    OpenPair,
-    lambda: [
-        FactConflict.objects.open()
-        .filter(owner_id=OWNER_ID)
-        .annotate(newer_at=F("newer__updated_at"))
-        .order_by("-found_at", "-id")
-        .values_list(*OpenPair._fields)[:MAX_PAIRS]
-    ],
-)
+def prepare_pairs(which: Q, most: int) -> Prepared[OpenPair]:
+    """Return the query of the newest open pairs of these."""
+    return Prepared(
+        OpenPair,
+        lambda: [
+            FactConflict.objects.open()
+            .filter(which)
+            .annotate(newer_at=F("newer__updated_at"))
+            .order_by("-found_at", "-id")
+            .values_list(*OpenPair._fields)[:most]
+        ],
+    )
+
+
+OPEN_PAIRS = prepare_pairs(Q(owner_id=OWNER_ID), MAX_PAIRS)
+
+
+@cache
+def prepare_marks(places: int) -> Prepared[OpenPair]:
+    """Return the query of the open pairs of so many memories."""
+    ids = [Parameter(f"id_{place}", BigIntegerField()) for place in range(places)]
+    return prepare_pairs(Q(older__pk__in=ids) | Q(newer__pk__in=ids), MAX_MARKS)
 
 
 def load_left_out(owner_id: int) -> dict[int, LeftOutReason]:
@@ -91,9 +105,9 @@ def find_marks(ids: Collection[int]) -> dict[int, ConflictMark]:
     """Return by id with what each of these memories is in conflict. One query."""
     if not ids:
         return {}
-    rows = FactConflict.objects.open().filter(Q(older__in=ids) | Q(newer__in=ids)).order_by("-found_at", "-pk")
-    columns = rows.annotate(newer_at=F("newer__updated_at")).values_list(*OpenPair._fields)
-    return mark_each(ids, [OpenPair(*each) for each in columns[:MAX_MARKS]])
+    places = 1 << (len(ids) - 1).bit_length()  # few sizes of the query, which is composed once a size
+    given = zip_longest((f"id_{place}" for place in range(places)), ids, fillvalue=0)
+    return mark_each(ids, prepare_marks(places).ask(**{str(name): pk for name, pk in given}))
 
 
 def mark_each(ids: Collection[int], pairs: Iterable[OpenPair]) -> dict[int, ConflictMark]:

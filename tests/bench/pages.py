@@ -28,7 +28,7 @@ ROWS, OWNERS, DEEP_PAGE = 1_000_000, 1_000, 5_000
 FEW_ROWS, FEW_OWNERS, SHALLOW_PAGE = 20_000, 100, 100
 PAGE_SIZE = 50
 ROUNDS, ADMIN_ROUNDS = 15, 5
-MAX_RATIO, MAX_QUERIES, MIN_TIMES = 1.3, 12, 10
+MAX_RATIO, MAX_QUERIES, MIN_TIMES = 1.3, 13, 10
 PAGE_PATH, API_PATH = "/memories/?owner=all", "/v1/memory?owner=all&limit=50"
 PLAIN_FILES = {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
 FILL = """
