@@ -83,11 +83,11 @@ def compose(parts: Sequence["QuerySet[Any, Any]"]) -> Composed:
         values += given
     joined = " UNION ALL ".join(f"SELECT * FROM ({sql}) part" for sql in selects)  # noqa: S608 - values are parameters
     columns = [column for column, _sql, _alias in compiler.select]
-    sql, values = write_words(joined if len(selects) > 1 else selects[0], values)
+    sql, values = put_constants(joined if len(selects) > 1 else selects[0], values)
     return Composed(sql, values, part.query, columns)
 
 
-def write_words(sql: str, values: Sequence[Any]) -> tuple[str, list[Any]]:
+def put_constants(sql: str, values: Sequence[Any]) -> tuple[str, list[Any]]:
     """Write values of one plain word into a query: for a parameter, SQLite plans a partial index each time anew."""
     given, others = iter(values), list[Any]()
 

@@ -5,7 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import IntegrityError, connection, transaction
 
-from minara_site.kernel.db import WriteRefused, read_only
+from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.db import WriteRefused, insert_row, read_only
 from minara_site.kernel.jobs.models import Lease
 from tests.kit.clock import NOON
 from tests.kit.site import SERVER_URL
@@ -141,3 +142,16 @@ def test_a_transaction_that_is_to_be_rolled_back_leaves_no_connection_that_only_
 def test_another_failure_of_the_database_stays_what_it_is():
     with pytest.raises(IntegrityError), read_only():
         raise IntegrityError
+
+
+@pytest.mark.usefixtures("db")
+def test_a_row_is_stored_as_save_stores_it():
+    rows = [
+        AuditEntry(at=NOON, actor="user:1", tool_call="memory_write", reasoning="50 % of it's", details={"n": [1, "a"]})
+        for _store in range(2)
+    ]
+    insert_row(rows[0])
+    rows[1].save(force_insert=True)
+    stored = [AuditEntry.objects.filter(pk=row.pk).values().get() for row in rows]
+    assert [row._state.adding for row in rows] == [False, False]
+    assert stored[0] | {"id": stored[1]["id"]} == stored[1]

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 import pytest
-from django.db.models import DateTimeField, Value
+from django.db.models import CharField, DateTimeField, Value
 
 from minara_site.kernel.conversations.models import Session
 from minara_site.kernel.prepared import OWNER_ID, Parameter, Prepared
@@ -61,3 +61,15 @@ def test_each_part_keeps_its_order_and_limit(ana: Any, django_assert_num_queries
 def test_a_value_that_is_missing_is_an_error(db: None) -> None:
     with pytest.raises(KeyError, match="until"):
         newest_two(0).ask(owner_id=1)
+
+
+@pytest.mark.usefixtures("sessions")
+def test_constants_keep_their_order_among_what_is_given(ana: Any) -> None:
+    words = ("plain", "it's 100 %", "a.b_c:d", "")
+    labels = {f"label_{number}": Value(word, output_field=CharField()) for number, word in enumerate(words)}
+    rows = Session.objects.filter(title__contains=" ", owner_id=OWNER_ID).exclude(title__in=["none", "ana 1"])
+    query = Prepared(
+        lambda *row: row, lambda: [rows.annotate(**labels).order_by("title").values_list("title", *labels)]
+    )
+    for _asked in range(2):
+        assert query.ask(owner_id=ana.pk) == [(f"ana {hour}", *words) for hour in (0, 2, 3, 4)]
