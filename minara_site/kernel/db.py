@@ -23,7 +23,7 @@ from django.db import (
 )
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.executor import MigrationExecutor
-from django.db.models import Model
+from django.db.models import Field, Model
 from django.utils.translation import gettext as _
 
 READ_ONLY_SQL_TRANSACTION = "25006"
@@ -228,16 +228,22 @@ def add_one(model: type[Model], key: Any, column: str) -> bool:
 
 def insert_row(row: Model, *, using: str = DEFAULT_DB_ALIAS) -> None:
     """Store a new row of plain values and set its primary key, as `save(force_insert=True)` does without signals."""
-    connection, meta = connections[using], row._meta  # noqa: SLF001 - Django's documented way
-    quote, fields = connection.ops.quote_name, [field for field in meta.concrete_fields if not field.primary_key]
-    columns, places = ", ".join(quote(str(field.column)) for field in fields), ", ".join(["%s"] * len(fields))
-    table, primary = quote(meta.db_table), quote(str(meta.pk.column))
-    statement = f"INSERT INTO {table} ({columns}) VALUES ({places}) RETURNING {primary}"  # noqa: S608 - names of columns
+    connection, (statement, fields) = connections[using], insertion_of(type(row), using)
     values = [field.get_db_prep_save(field.pre_save(row, add=True), connection) for field in fields]
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
         row.pk = cursor.fetchone()[0]
-    row._state.adding, row._state.db = False, using  # noqa: SLF001
+    row._state.adding, row._state.db = False, using  # noqa: SLF001 - Django's documented way
+
+
+@cache
+def insertion_of(model: type[Model], using: str) -> "tuple[str, list[Field[Any, Any]]]":
+    """Return the statement that inserts a row, and the fields whose values it takes."""
+    quote, meta = connections[using].ops.quote_name, model._meta  # noqa: SLF001 - Django's documented way
+    fields = [field for field in meta.concrete_fields if not field.primary_key]
+    columns, places = ", ".join(quote(str(field.column)) for field in fields), ", ".join(["%s"] * len(fields))
+    table, primary = quote(meta.db_table), quote(str(meta.pk.column))
+    return f"INSERT INTO {table} ({columns}) VALUES ({places}) RETURNING {primary}", fields  # noqa: S608 - their names
 
 
 def insert_new(
