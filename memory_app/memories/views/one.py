@@ -199,7 +199,7 @@ def render_one(
         "mentions": describe_edges(list_edges_of(memory)),
         "owner_name": "" if row.is_own else memory.owner.username,
         "consequence": sentences(consequence_label(row, reading), restorable_label(1)),
-        "may_come_again": row.memory.writer_kind is not WriterKind.PERSON and not memory.preference_id,
+        "may_come_again": row.is_own and memory.writer_kind is not WriterKind.PERSON and not memory.preference_id,
         "author": names[preference.actor if preference else memory.actor],
         "preference": preference,
         "decider": names[preference.decided_by] if preference and preference.decided_by else "",

@@ -269,6 +269,12 @@ class TestOne:
         fact = make_memory(olga, category=Category.FACT, fact_state="retired", retired_at=NOON)
         assert "a retired fact is not read" in words_of(console.get(path("one", fact.pk)))
 
+    def test_says_to_its_owner_alone_that_what_they_delete_comes_back_as_a_proposal(self, page, console, ana):
+        memory, own = make_memory(ana, source=Source.AGENT_RECORDED), make_memory(ana, "Typed by hand")
+        said = "writes these words again within that time only proposes"
+        views = (page, memory), (console, memory), (page, own)
+        assert [said in words_of(view.get(path("one", row.pk))) for view, row in views] == [True, False, False]
+
     def test_history_shows_each_change_and_lets_its_owner_revert(self, page, ana):
         memory = make_memory(ana, "Trail BTC by 5%", at=NOON - timedelta(days=1))
         changes = Changes(content="Trail BTC by 8%")
