@@ -13,9 +13,9 @@ from learning_app.cases.models import CASE_KIND, CaseHint, CaseQuerySet, CronRun
 from learning_app.methodologies.models import LifecycleEvent
 from minara_site.access.access_log import list_reveals
 from minara_site.access.models import AccessEntry, User
+from minara_site.kernel.core.symbols import normalise_symbol
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard.selectors import find_refused as find_refused_texts
-from minara_site.kernel.market.core import normalise_symbol
 from minara_site.kernel.ownership import Owner
 from minara_site.kernel.plain_text import parse_number
 

@@ -11,8 +11,8 @@ from learning_app.institution.services.requests import request_runs
 from minara_site.access.access_log import log_opened
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
+from minara_site.kernel.core.symbols import normalise_symbol
 from minara_site.kernel.guard.masking import masked_for
-from minara_site.kernel.market.core import normalise_symbol
 from minara_site.shell.answers import answer_list
 from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order

@@ -18,9 +18,9 @@ from learning_app.preferences.core import PREFERENCE_KIND, PREFERENCE_ORIGIN
 from learning_app.preferences.models import Preference
 from learning_app.preferences.selectors import find_writers
 from learning_app.vocabulary import PreferenceKind, PreferenceState
-from minara_site.kernel.core.assets import normalise_asset
 from minara_site.kernel.core.fence import fence_label, fence_text
 from minara_site.kernel.core.statements import forbids
+from minara_site.kernel.core.symbols import normalise_asset
 from minara_site.kernel.core.tickers import EntityKind, extract_finance_entities
 from minara_site.kernel.core.vocabulary import Source, provenance_label
 from minara_site.kernel.errors import Conflict

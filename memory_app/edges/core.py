@@ -11,7 +11,8 @@ from enum import StrEnum
 from itertools import combinations
 
 from memory_app.edges.verbs import bind_verbs
-from minara_site.kernel.core.assets import TICKERS, normalise_asset
+from minara_site.kernel.core.assets import TICKERS
+from minara_site.kernel.core.symbols import normalise_asset
 from minara_site.kernel.core.tickers import CHAIN_OF, Entity, EntityKind, Mention, find_mentions, normalise_address
 
 MAX_EDGES_PER_CONTENT = 20

@@ -13,9 +13,10 @@ from typing import Any
 
 from memory_app.memories.core.fact_key import same_text
 from memory_app.snapshot.core import SYSTEM_NOTE
-from minara_site.kernel.core.assets import AssetClass, classify, normalise_asset
+from minara_site.kernel.core.assets import AssetClass, classify
 from minara_site.kernel.core.fence import fence_text
 from minara_site.kernel.core.hidden import find_unexpected
+from minara_site.kernel.core.symbols import normalise_asset
 from minara_site.kernel.core.tokens import estimate_tokens
 
 UNDATED = datetime.min.replace(tzinfo=UTC)

@@ -22,10 +22,10 @@ from memory_app.roles.services.outcome import apply_due_marks, mark_outcome, ope
 from memory_app.roles.services.record import DecisionDraft, record_decision
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
+from minara_site.kernel.core.symbols import normalise_symbol
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.guard.selectors import written_record
-from minara_site.kernel.market.core import normalise_symbol
 from minara_site.kernel.market.outcome import Direction, Outcome
 from minara_site.shell.answers import answer_page
 from minara_site.shell.pages import PageRequest

@@ -5,8 +5,8 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from minara_site.kernel.core.symbols import normalise_symbol
 from minara_site.kernel.errors import Invalid, invalid_field
-from minara_site.kernel.market.core import normalise_symbol
 from minara_site.kernel.market.outcome import Direction
 
 

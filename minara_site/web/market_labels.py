@@ -3,7 +3,7 @@
 from django.utils.translation import gettext as _, gettext_lazy, ngettext
 
 from minara_site.kernel.core.assets import AssetClass, AssetGroup
-from minara_site.kernel.market.core import normalise_symbol
+from minara_site.kernel.core.symbols import normalise_symbol
 from minara_site.kernel.market.outcome import Direction
 from minara_site.web.filters import Filter, FilterKind, Text
 from minara_site.web.moments import MINUS

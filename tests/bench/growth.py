@@ -26,10 +26,10 @@ from minara_site.access.keys.core import checksum, generate_key
 from minara_site.access.keys.services import authenticate_key, create_key
 from minara_site.access.models import User
 from minara_site.access.policy import Scope
-from minara_site.kernel.core.assets import normalise_asset
 from minara_site.kernel.core.diff import word_diff
 from minara_site.kernel.core.fence import fence_text
 from minara_site.kernel.core.redact import redact_text
+from minara_site.kernel.core.symbols import normalise_asset
 from minara_site.kernel.core.text import tokenize
 from minara_site.kernel.core.tickers import extract_finance_entities
 from minara_site.kernel.errors import Unauthenticated

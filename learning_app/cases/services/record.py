@@ -17,10 +17,10 @@ from learning_app.methodologies.models import Methodology
 from learning_app.methodologies.services.lifecycle import lock_rows
 from learning_app.vocabulary import HORIZON_HOURS, Timeframe
 from minara_site.kernel.audit_log.services import content_digest, record_audit
+from minara_site.kernel.core.symbols import normalise_symbol
 from minara_site.kernel.errors import FieldError, Invalid, invalid_field
 from minara_site.kernel.guard.held_at import store_judged
 from minara_site.kernel.guard.selectors import list_repeated
-from minara_site.kernel.market.core import normalise_symbol
 from minara_site.kernel.market.outcome import Direction
 from minara_site.kernel.ownership import lock_owner
 from minara_site.kernel.plain_text import clean_text

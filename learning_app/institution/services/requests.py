@@ -11,12 +11,12 @@ from learning_app.capabilities import INSTITUTION_RUNS
 from learning_app.institution.models import OPEN_STATES, InstitutionRun
 from learning_app.vocabulary import InstitutionState
 from minara_site.kernel.audit_log.services import record_audit
+from minara_site.kernel.core.symbols import normalise_symbol
 from minara_site.kernel.errors import Conflict, FieldError, Invalid, NotFound, Refused
 from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.selectors import mode_of
 from minara_site.kernel.jobs import services as jobs
 from minara_site.kernel.limits.model_actions import count_model_action
-from minara_site.kernel.market.core import normalise_symbol
 from minara_site.kernel.market.moves import find_newest
 
 RUN = "institution.run"

@@ -7,7 +7,8 @@ from datetime import date
 from typing import Any
 
 from memory_app.index.core.query import Filters, Note, NoteCode
-from minara_site.kernel.core.assets import CLASSES, normalise_asset
+from minara_site.kernel.core.assets import CLASSES
+from minara_site.kernel.core.symbols import normalise_asset
 from minara_site.kernel.core.vocabulary import Category, Source
 
 MAX_DEPTH = 16

@@ -8,8 +8,8 @@ from memory_app.memories.models import Memory
 from memory_app.memories.selectors import newest_accepted
 from memory_app.roles.posthoc.sources import EvidenceContext, SourceTool, register_source
 from memory_app.search.selectors import search_memories
+from minara_site.kernel.core.symbols import normalise_symbol
 from minara_site.kernel.core.vocabulary import Category
-from minara_site.kernel.market.core import normalise_symbol
 from minara_site.kernel.market.core.evidence import EvidenceItem
 from minara_site.kernel.market.selectors import find_prices
 

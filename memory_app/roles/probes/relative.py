@@ -12,8 +12,8 @@ from memory_app.roles.models import RoleMemory
 from memory_app.roles.probes.custom import register_probe
 from memory_app.roles.probes.result import ProbeResult
 from memory_app.roles.subject import read_asset, read_direction
+from minara_site.kernel.core.symbols import normalise_symbol
 from minara_site.kernel.errors import invalid_field
-from minara_site.kernel.market.core import normalise_symbol
 from minara_site.kernel.market.moves import find_move
 from minara_site.kernel.market.outcome import (
     WAIT_FOR_PRICE,

@@ -12,7 +12,8 @@ from pydantic import BeforeValidator, Field
 
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
-from minara_site.kernel.market.core import Point, UnusableError, normalise_symbol, read_moment, read_price
+from minara_site.kernel.core.symbols import normalise_symbol
+from minara_site.kernel.market.core import Point, UnusableError, read_moment, read_price
 from minara_site.kernel.market.labels import fault_sentence
 from minara_site.kernel.market.services import MAX_POINTS, record_points
 from minara_site.shell.pages import PageRequest

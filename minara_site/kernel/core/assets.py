@@ -1,13 +1,13 @@
 """The assets that Minara knows, each in its class: the one table of symbols and names (decisions, "asset classes").
 
-`EUR/USD` is one forex pair, `EURUSD`; of `BTC-USDT` only `BTC` is meant. Pure.
+What texts mean by them: `symbols`. Pure.
 """
 
-import re
 from enum import StrEnum
 from itertools import permutations
 
 from minara_site.kernel.core.data_files import load_toml
+from minara_site.kernel.core.venues import EXCHANGES
 
 
 class AssetGroup(StrEnum):
@@ -66,9 +66,6 @@ ASSETS: dict[AssetClass, dict[str, tuple[str, ...]]] = {
 }
 """A symbol and the other names of its asset, by class. Forex pairs are not listed: they are any two of `FIAT`."""
 
-QUOTES = FIAT | ASSETS[AssetClass.STABLECOIN].keys() | {"PERP"}
-"""What stands second in a pair. Two fiat currencies are one asset; otherwise the first half is meant."""
-
 TICKERS = {symbol: names for table in ASSETS.values() for symbol, names in table.items()}
 CLASS_OF = {symbol: asset_class for asset_class, table in ASSETS.items() for symbol in table}
 CLASSES = CLASS_OF | {base + quote: AssetClass.FOREX for base, quote in permutations(FIAT, 2)}
@@ -81,9 +78,9 @@ def names_of(table: dict[str, tuple[str, ...]]) -> dict[str, str]:
 
 
 TICKER_OF = names_of(TICKERS)
+SHARE_CLASSES = frozenset("ABC")
 
 _NARROW = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)}
-_WRITTEN = re.compile(r"\$?([A-Z][A-Z0-9.]{0,15})(?:[/:_-]([A-Z]{3,5})(?:[/:_-](?:SWAP|PERP))?)?")
 
 
 def narrowed(text: str) -> str:
@@ -92,8 +89,19 @@ def narrowed(text: str) -> str:
 
 
 def classify(symbol: str) -> AssetClass | None:
-    """Return the class of a canonical symbol (see `normalise_asset`); None for what is unclassified."""
-    return CLASSES.get(symbol)
+    """Return the class of a canonical symbol (see `normalise_symbol`); None for what is unclassified.
+
+    What stands on a stock exchange, `7203.T`, or has share classes, `BRK.B`, is a stock.
+    """
+    known = CLASSES.get(symbol)
+    if known or "." not in symbol:
+        return known
+    name, _dot, suffix = symbol.rpartition(".")
+    of_name = CLASSES.get(name)
+    if of_name and of_name.group is AssetGroup.CRYPTO and len(suffix) == 1:
+        return None  # Kraken's staked coins: ETH.F
+    is_stock = suffix in EXCHANGES or (suffix in SHARE_CLASSES and of_name in {None, AssetClass.STOCK})
+    return AssetClass.STOCK if is_stock else None
 
 
 def group_of(symbol: str) -> AssetGroup | None:
@@ -106,36 +114,3 @@ def is_forex_pair(symbol: str) -> bool:
     """Say whether a symbol is two different currencies, as in EURUSD."""
     base, quote = symbol[:3], symbol[3:]
     return base in FIAT and quote in FIAT and base != quote
-
-
-def normalise_asset(text: str) -> str | None:
-    """Return the canonical symbol of what a person or agent wrote for one asset.
-
-    btc, $BTC, BTC-USDT, btcusd, Bitcoin and 比特币 are BTC; EUR/USD is EURUSD, gold XAU. A well-formed symbol that the
-    table does not know stays as it is, in capitals. None for what names no one asset: a lone currency, BTC/ETH, text.
-    """
-    wanted = narrowed(text).strip()
-    named = TICKER_OF.get(wanted.removeprefix("$").casefold())
-    match = None if named else _WRITTEN.fullmatch(wanted.upper())
-    if match is None:
-        return named
-    first, second = match.groups()
-    if second:
-        return pair_symbol(first, second)
-    return TICKER_OF.get(first.casefold()) or compact_pair(first) or (None if first in FIAT else first)
-
-
-def pair_symbol(base: str, quote: str) -> str | None:
-    """Return what a pair in capitals means: EUR, USD is EURUSD; BTC, USDT is BTC; None when it is no pair."""
-    if quote not in QUOTES:
-        return None
-    if base in FIAT:
-        return base + quote if is_forex_pair(base + quote) else None
-    return TICKER_OF.get(base.casefold(), base)
-
-
-def compact_pair(word: str) -> str | None:
-    """Return what a pair in capitals without a separator means: EURUSD is itself, BTCUSDT is BTC."""
-    halves = ((word[:-size], word[-size:]) for size in (3, 4, 5))
-    pairs = (pair_symbol(base, quote) for base, quote in halves if base in FIAT or base in TICKERS)
-    return next((symbol for symbol in pairs if symbol), None)

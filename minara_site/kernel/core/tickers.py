@@ -12,17 +12,10 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-from minara_site.kernel.core.assets import (
-    FIAT,
-    QUOTES,
-    TICKER_OF,
-    TICKERS,
-    compact_pair,
-    names_of,
-    narrowed,
-    pair_symbol,
-)
+from minara_site.kernel.core.assets import FIAT, TICKER_OF, TICKERS, classify, names_of, narrowed
 from minara_site.kernel.core.data_files import load_toml
+from minara_site.kernel.core.symbols import MONEY, asset_in, compact_pair, normalise_asset, symbol_of_pair
+from minara_site.kernel.core.venues import BEFORE
 
 
 class EntityKind(StrEnum):
@@ -83,6 +76,11 @@ CHAIN_OF = names_of(CHAINS)
 _WORD = re.compile(
     r"(?<![A-Za-z0-9])(\$?)([A-Za-z][A-Za-z0-9]{1,19})(?![A-Za-z0-9])(?:[/_-]([A-Za-z]{3,5})(?![A-Za-z0-9]))?"
 )
+_SPELLED = re.compile(
+    r"(?<![A-Za-z0-9.:])(?:([A-Z_]{2,14}):[A-Z0-9]+(?:[.-][A-Z0-9]+)?|[A-Z0-9]{2,9}(?:\.[A-Z]{1,4}|-[AB])|\^[A-Z0-9]{2,9})"
+    r"(?![A-Za-z0-9])"
+)
+_MARKS = re.compile(r"[:.^-][A-Z0-9]")
 _BEFORE_CHAIN = re.compile(r"\b(?:on|onto|via|bridged? to) $", re.IGNORECASE)
 _AFTER_CHAIN = re.compile(r" (?:chain|network|mainnet|l2)\b", re.IGNORECASE)
 _CHINESE_TICKER = re.compile(rf"(?:{chinese(TICKER_OF)})(?!分割|交叉)")
@@ -95,7 +93,7 @@ _ADDRESS = re.compile(
     r"|(?=[A-Za-z]*[1-9])(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])[1-9A-HJ-NP-Za-km-z]{26,44}"
 )
 _KNOWN = TICKER_OF.keys() | CHAIN_OF.keys()
-_QUOTE_ENDINGS = tuple(quote.lower() for quote in QUOTES)
+_QUOTE_ENDINGS = tuple(quote.lower() for quote in MONEY)
 
 
 def extract_finance_entities(text: str) -> tuple[Entity, ...]:
@@ -108,6 +106,9 @@ def find_mentions(text: str) -> tuple[Mention, ...]:
     """Return every place where a text names an entity, in order."""
     text = narrowed(text)
     found = [*find_latin(text), *find_phrases(text), *find_addresses(text)]
+    if _MARKS.search(text):
+        spelled = list(find_spelled(text))
+        found = [each for each in found if not any(one.start <= each.start < one.end for one in spelled)] + spelled
     if not text.isascii():
         found += find_chinese(text)
     return tuple(sorted(found, key=lambda mention: mention[:2]))
@@ -142,6 +143,14 @@ def find_latin(text: str) -> Iterator[Mention]:
                 yield Mention(start, end, Entity(EntityKind.TICKER, symbol))
 
 
+def find_spelled(text: str) -> Iterator[Mention]:
+    """Yield the assets that are written as charts and exchanges do: NASDAQ:AAPL, 7203.T, BRK-B, ^GSPC."""
+    for match in _SPELLED.finditer(text):
+        symbol = normalise_asset(match.group()) or ""
+        if match[1] in BEFORE or classify(symbol):
+            yield Mention(*match.span(), Entity(EntityKind.TICKER, symbol))
+
+
 def find_phrases(text: str) -> Iterator[Mention]:
     """Yield the assets whose name is more than a word, as in S&P 500."""
     for match in _PHRASE.finditer(text):
@@ -155,7 +164,7 @@ def written_pair(first: str, second: str) -> str | None:
     """Return what two words with a mark between them mean as a pair; an asset that is unknown counts in capitals."""
     base = first.upper()
     is_base = base in FIAT or first.lower() in TICKER_OF or first.isupper()
-    return pair_symbol(base, second.upper()) if is_base else None
+    return asset_in(symbol_of_pair(base, second.upper())) if is_base and second.upper() in MONEY else None
 
 
 def ticker_symbol(word: str, *, is_tagged: bool) -> str | None:
@@ -163,7 +172,7 @@ def ticker_symbol(word: str, *, is_tagged: bool) -> str | None:
     folded, upper = word.lower(), word.upper()
     symbol = TICKER_OF.get(folded)
     if symbol is None:
-        return compact_pair(upper) or (upper if is_tagged and upper not in FIAT else None)
+        return asset_in(compact_pair(upper)) or (upper if is_tagged and upper not in FIAT else None)
     if is_tagged or folded not in WORDLIKE:
         return symbol
     is_written_for_it = word.isupper() if upper in TICKERS else word[0].isupper()
@@ -202,7 +211,7 @@ def find_chinese(text: str) -> Iterator[Mention]:
             Entity(EntityKind.TICKER, TICKER_OF[match.group()]),
         )
     for match in _CHINESE_PAIR.finditer(text):
-        symbol = pair_symbol(CURRENCIES[match[1]], CURRENCIES[match[2]])
+        symbol = symbol_of_pair(CURRENCIES[match[1]], CURRENCIES[match[2]])
         if symbol is not None:
             yield Mention(*match.span(), Entity(EntityKind.TICKER, symbol))
     for match in _CHINESE_CHAIN.finditer(text):

@@ -14,8 +14,9 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from minara_site.config import MarketSourceName
+from minara_site.kernel.core.symbols import normalise_symbol
 from minara_site.kernel.market import statements
-from minara_site.kernel.market.core import Bar, Quote, newest_quote, normalise_symbol, parse_interval
+from minara_site.kernel.market.core import Bar, Quote, newest_quote, parse_interval
 from minara_site.kernel.market.models import PriceBar
 
 MAX_QUOTES = 500

@@ -6,10 +6,11 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from minara_site.config import MarketSourceName
+from minara_site.kernel.core.symbols import normalise_symbol
 from minara_site.kernel.market.adapters import PricesMisconfigured, PriceSource
 from minara_site.kernel.market.adapters.ccxt import CcxtSource
 from minara_site.kernel.market.adapters.http import HttpSource
-from minara_site.kernel.market.core import normalise_symbol, parse_interval
+from minara_site.kernel.market.core import parse_interval
 
 
 @dataclass(frozen=True, slots=True)

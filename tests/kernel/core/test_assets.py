@@ -15,8 +15,8 @@ from minara_site.kernel.core.assets import (
     AssetGroup,
     classify,
     is_forex_pair,
-    normalise_asset,
 )
+from minara_site.kernel.core.symbols import normalise_asset
 from tests.kit.tables import table
 
 CRYPTO = ("major_crypto", "layer_1", "layer_2", "defi_blue_chip", "crypto_alt", "meme_coin", "stablecoin")

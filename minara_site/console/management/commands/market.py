@@ -12,7 +12,8 @@ from django.utils.translation import gettext as _, ngettext
 
 from minara_site.kernel.command import MinaraCommand
 from minara_site.kernel.core.hidden import visible
-from minara_site.kernel.market.core import UnusableError, normalise_symbol, parse_interval, read_moment
+from minara_site.kernel.core.symbols import normalise_symbol
+from minara_site.kernel.market.core import UnusableError, parse_interval, read_moment
 from minara_site.kernel.market.core.candle_rows import Row
 from minara_site.kernel.market.fetching import fetch_pairs
 from minara_site.kernel.market.importing import Report, import_file

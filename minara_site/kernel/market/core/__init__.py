@@ -1,8 +1,7 @@
-"""What needs no database: symbols, intervals, moments, prices, candles, and the files that hold them."""
+"""What needs no database: intervals, moments, prices, candles, and the files that hold them."""
 
 from minara_site.kernel.market.core.bars import Bar, Point, Quote, newest_quote
 from minara_site.kernel.market.core.intervals import format_interval, parse_interval
-from minara_site.kernel.market.core.symbols import normalise_symbol
 from minara_site.kernel.market.core.values import Fault, UnusableError, read_moment, read_price
 
 __all__ = [
@@ -13,7 +12,6 @@ __all__ = [
     "UnusableError",
     "format_interval",
     "newest_quote",
-    "normalise_symbol",
     "parse_interval",
     "read_moment",
     "read_price",

@@ -2,7 +2,7 @@
 
 from hypothesis import given, strategies as st
 
-from minara_site.kernel.market.core import normalise_symbol
+from minara_site.kernel.core.symbols import normalise_symbol
 from tests.kit.tables import table
 
 

@@ -1,0 +1,302 @@
+"""Which price a text means: one in dollars has the asset's symbol, `BTC`; in anything else it names both, `ETH/BTC`.
+
+The one way from a spelling to a symbol. A perpetual is its pair. What has a price of its own, a dated future, an
+option, a multiple such as `KPEPE`, a market of a builder such as `XYZ:TSLA`, stays as it was sent, in capitals. Of a
+venue that is not in the table nothing is dropped. Pure.
+"""
+
+import re
+from enum import StrEnum
+
+from minara_site.kernel.core.assets import (
+    ASSETS,
+    CLASS_OF,
+    FIAT,
+    TICKER_OF,
+    TICKERS,
+    AssetClass,
+    AssetGroup,
+    classify,
+    group_of,
+    is_forex_pair,
+    narrowed,
+)
+from minara_site.kernel.core.venues import AFTER, BEFORE, DIGITS, PLAIN, SEVERAL, SUFFIXES
+
+MAX_CHARS, MAX_SENT_CHARS = 32, 100
+USD_LIKE = ASSETS[AssetClass.STABLECOIN].keys() | {"USD", "PERP"}
+"""Quotes that a price in dollars may have: the dollar, what is worth one, and a perpetual without a quote."""
+MONEY = USD_LIKE | FIAT
+QUOTES = MONEY | {"BTC", "XBT", "ETH", "BNB"}
+"""Quotes that a pair without a mark may have."""
+STABLE = frozenset({"USDT", "USDC", "FDUSD"})
+"""Quotes that are known by themselves behind a coin that the table does not know."""
+PERPETUALS = frozenset({"PERP", "PERPETUAL", "SWAP"})
+LEADS = frozenset({"PF", "PI", "PERP", "SPOT"})
+"""What exchanges write before a pair: Kraken's two kinds of perpetuals, and others' words for the sort of market."""
+OVER_DOLLAR = frozenset({"EUR", "GBP", "AUD", "NZD"})
+"""Currencies whose price in dollars is asked for by their name alone."""
+BESIDE = {venue: suffix for venue, suffix in BEFORE.items() if len(venue) > 3}  # noqa: PLR2004
+"""Venues that are meant beside any mark, not only beside a colon: FX is also a coin."""
+BEHIND = dict.fromkeys("/-_", BESIDE) | {":": BEFORE | AFTER, "@": BEFORE, ".": BESIDE | SUFFIXES}
+"""What may stand behind a symbol, by the mark between them."""
+
+_BASE = re.compile(r"(?=[0-9]*[A-Z])[A-Z0-9][A-Z0-9.]{0,15}")
+_PAIR = re.compile(r"([A-Z0-9]+)[/_-]([A-Z0-9]+)(?:[/_-](?:PERP|SWAP|PERPETUAL)|[:_]\2|:\1)?")
+_SPLIT = re.compile(r"[/:_-]")
+_SHARES = re.compile(r"([A-Z]{1,5})[ ./_-]([A-C])")
+_LISTED = re.compile(r"[A-Z0-9]{1,9}(?:[-._][A-Z0-9]{1,4})?")
+_REUTERS_SHARES = re.compile(r"([A-Z]+)([a-z])(\.[A-Z]+)")
+_KRAKEN = re.compile(r"X([A-Z]{3})[XZ]([A-Z]{3})")
+_OPTION = re.compile(r"[A-Z]{1,6}[0-9]{6}[CP][0-9]{8}")
+_MARKET = re.compile(
+    r"@[0-9]{1,6}|(?=[^A-Z]*[A-Z])(?:[A-Z0-9]+(?:[-._:][A-Z0-9]+)*(?:=F|!)?|[A-Z0-9-]+/[A-Z0-9]+:[A-Z0-9-]+)"
+)
+_OWN_PRICE = re.compile(
+    rf"(?:10{{3,}}|1M|K)(?:{'|'.join(TICKERS)})|[0-9]{{4,}}[A-Z]+|[A-Z]+10{{3,}}"
+    rf"|[A-Z]{{2,}}[FGHJKMNQUVXZ][0-9]{{1,2}}|{_OPTION.pattern}"
+)
+"""Words that are a market of their own: a multiple of an asset, a future of a month, an option."""
+
+
+class SymbolKind(StrEnum):
+    """What a symbol stands for: an asset priced in dollars, two assets, or a market that no other price judges."""
+
+    ASSET = "asset"
+    PAIR = "pair"
+    MARKET = "market"
+
+
+def normalise_symbol(text: str) -> str | None:
+    """Return the symbol under which a price is stored, None for what names no one price.
+
+    BTC, $btc, BTCUSDT, BTC-USDT-PERP, BINANCE:BTCUSDT.P and Bitcoin are BTC; ETHBTC is ETH/BTC, BTC/EUR stays, EUR/USD
+    is EURUSD. NASDAQ:AAPL and AAPL.O are AAPL, TSE:7203 is 7203.T, ^GSPC is SPX, BRK-B is BRK.B. A word that the table
+    does not know stays as it is.
+    """
+    if len(text) > MAX_SENT_CHARS:
+        return None
+    wanted = narrowed(text).strip().removeprefix("$")
+    named = TICKER_OF.get(wanted.casefold())
+    if named:
+        return named
+    if not wanted.isascii():
+        return None
+    upper = wanted.upper()
+    if upper.isalnum():
+        return symbol_of_word(upper)
+    venue, _colon, name = upper.partition(":")
+    if name and venue in BEFORE:
+        symbol = read_listed(BEFORE[venue], name)
+    elif (pair := _PAIR.fullmatch(upper)) and is_pair(pair[1], pair[2]):
+        symbol = symbol_of_pair(pair[1], pair[2])
+    else:
+        symbol = read_marked(upper, wanted) if upper and upper.isprintable() else None
+    return symbol if symbol and len(symbol) <= MAX_CHARS else None
+
+
+def normalise_asset(text: str) -> str | None:
+    """Return the asset that a text is about: of a price in money the first half, None for two assets, BTC/ETH."""
+    return asset_in(normalise_symbol(text))
+
+
+def asset_in(symbol: str | None) -> str | None:
+    """Return the asset whose price a symbol is, None for that of two assets."""
+    base, slash, quote = (symbol or "").partition("/")
+    return base or None if not slash or quote in FIAT else None
+
+
+def kind_of(symbol: str) -> SymbolKind:
+    """Return what a normalised symbol stands for."""
+    if symbol in CLASS_OF:
+        return SymbolKind.ASSET
+    if "/" in symbol and ":" not in symbol:
+        return SymbolKind.PAIR
+    is_own = _OWN_PRICE.fullmatch(symbol) or not (symbol.isalnum() or classify(symbol))
+    return SymbolKind.MARKET if is_own else SymbolKind.ASSET
+
+
+def symbol_of_word(word: str, *, is_quoted: bool = False) -> str | None:
+    """Return the symbol of letters and digits in capitals; `is_quoted` says that it is a pair."""
+    named = TICKER_OF.get(word.casefold())
+    if named:
+        return named
+    if word[-4:] in QUOTES or word[-3:] in QUOTES or word[-5:] in QUOTES:
+        pair = compact_pair(word)
+        if pair or word in FIAT:
+            return pair
+        for size in (5, 4, 3):
+            base, quote = word[:-size], word[-size:]
+            if quote in (QUOTES if is_quoted else STABLE) and len(base) > 1 and not base.isdecimal():
+                return symbol_of_pair(base, quote)
+    elif word.startswith("X") and (kraken := _KRAKEN.fullmatch(word)) and (pair := compact_pair(kraken[1] + kraken[2])):
+        return pair
+    return word if _BASE.fullmatch(word) or _OPTION.fullmatch(word) else None
+
+
+def compact_pair(word: str) -> str | None:
+    """Return the symbol of a known asset with a quote and no mark between them, None for any other word."""
+    for size in (3, 4, 5):
+        quote = word[-size:]
+        if quote in QUOTES:
+            base = word[:-size]
+            symbol = symbol_of_pair(base, quote) if base in FIAT or base.casefold() in TICKER_OF else None
+            if symbol:
+                return symbol
+    return None
+
+
+def symbol_of_pair(base: str, quote: str) -> str | None:
+    """Return the symbol of two halves in capitals, None when they are one asset or the first is no asset."""
+    if base in FIAT:
+        pair = base + ("USD" if quote in USD_LIKE else quote)
+        return pair if is_forex_pair(pair) else None
+    base, quote = asset_of(base), asset_of(quote)
+    if quote in USD_LIKE:
+        return base if base in TICKERS else symbol_of_word(base) if base.isalnum() else normalise_symbol(base)
+    return f"{base}/{quote}" if base != quote and _BASE.fullmatch(base) else None
+
+
+def is_pair(base: str, quote: str) -> bool:
+    """Say whether two words are an asset and its quote for certain, and not a symbol beside its venue."""
+    return quote in QUOTES and (base not in BESIDE or base in TICKERS or quote in MONEY)
+
+
+def asset_of(word: str) -> str:
+    """Return the asset's own symbol when the table knows the word."""
+    return word if word in TICKERS else TICKER_OF.get(word.casefold(), word)
+
+
+def read_marked(text: str, sent: str) -> str | None:
+    """Return the symbol of a text in capitals with marks in it; `sent` is the same with its small letters."""
+    shares_of_reuters = _REUTERS_SHARES.fullmatch(sent)
+    if shares_of_reuters:
+        text = "{}.{}{}".format(*shares_of_reuters.groups()).upper()
+    if " " in text:
+        return read_spaced(text, is_upper=sent.isupper())
+    if text[0] in "^.":
+        return read_index(text[1:])
+    if "=" in text:
+        return read_rate(text)
+    listed = find_venue(text)
+    return read_listed(*listed) if listed else read_dotted(text)
+
+
+def read_dotted(text: str) -> str | None:
+    """Return the symbol of a text without a venue: behind a dot may be a quote, or the mark of a perpetual."""
+    name, _dot, suffix = text.rpartition(".")
+    if suffix == "P" and name:  # TradingView's perpetuals, Reuters' NYSE Arca
+        return normalise_symbol(name)
+    if name in FIAT or (suffix in QUOTES and name.casefold() in TICKER_OF):
+        return symbol_of_pair(name, suffix)
+    return read_shares(text) or read_parts(text)
+
+
+def read_spaced(text: str, *, is_upper: bool) -> str | None:
+    """Return the symbol of a text of Bloomberg's, AAPL US Equity, or a class of shares, BRK B."""
+    match text.split():
+        case [name, "INDEX"]:
+            return read_index(name) if name.casefold() in TICKER_OF or not name[-1].isdigit() else None
+        case [name, "CURNCY"]:
+            return read_rate(f"{name}=")
+        case [name, code, "EQUITY"] if code in AFTER:
+            return read_listed(AFTER[code], name)
+        case [name, code] if code in AFTER and is_upper:
+            return read_listed(AFTER[code], name)
+    return read_shares(text)
+
+
+def read_shares(text: str) -> str | None:
+    """Return a class of shares in its one spelling, BRK.B."""
+    shares = _SHARES.fullmatch(text)
+    symbol = ".".join(shares.groups()) if shares else ""
+    return symbol if classify(symbol) else None
+
+
+def read_index(name: str) -> str | None:
+    """Return the symbol of an index, None for what is another asset."""
+    symbol = symbol_of_word(name) if name.isalnum() else None
+    return symbol if symbol and group_of(symbol) in {None, AssetGroup.INDEX} else None
+
+
+def read_rate(text: str) -> str | None:
+    """Return the symbol of a rate, EURUSD=X or Reuters' JPY=; a future, ES=F, is a market of its own."""
+    name, _equals, kind = text.partition("=")
+    if kind == "F":
+        return market_of(text)
+    if name in FIAT:
+        is_over = name in OVER_DOLLAR and not kind
+        name = f"{name}USD" if is_over else f"USD{name}"
+    symbol = symbol_of_word(name) if kind in {"", "X"} and name.isalnum() else None
+    return symbol if symbol and group_of(symbol) not in {None, AssetGroup.STOCK, AssetGroup.INDEX} else None
+
+
+def find_venue(text: str) -> tuple[str, str] | None:
+    """Return the suffix of a venue that stands before or behind a symbol, and the symbol; None without one."""
+    for mark, behind in BEHIND.items():
+        first, _mark, rest = text.partition(mark)
+        if rest and first in BESIDE:
+            return BESIDE[first], rest
+        rest, _mark, last = text.rpartition(mark)
+        is_coin = len(last) == 1 and group_of(asset_of(rest)) is AssetGroup.CRYPTO  # Kraken's staked coins: ETH.S
+        if rest and last in behind and not is_coin:
+            return behind[last], rest
+    return None
+
+
+def read_listed(suffix: str, name: str) -> str | None:
+    """Return the symbol of what is traded at a venue; None where its company has another code there."""
+    if suffix == PLAIN:
+        return symbol_of_word(name, is_quoted=True) if name.isalnum() else normalise_symbol(name)
+    if not name.isalnum():
+        name = read_shares(name) or name
+    if suffix == SEVERAL or not _LISTED.fullmatch(name):
+        return None
+    if suffix == "US":
+        return read_listed_in_us(name)
+    if suffix == "CN":
+        suffix = "SS" if name[0] in "569" else "SZ"
+    if suffix in DIGITS:
+        if not name[0].isdigit():
+            return None
+        name = (name.lstrip("0") if suffix == "HK" else name).zfill(DIGITS[suffix])
+    symbol = f"{re.sub('[._]', '-', name)}.{suffix}"
+    return TICKER_OF.get(symbol.casefold(), symbol)
+
+
+def read_listed_in_us(name: str) -> str | None:
+    """Return the bare name, which means the American listing, but SNX.US where the bare name is a coin's."""
+    if name.isdecimal():
+        return None
+    symbol = symbol_of_word(name) if name.isalnum() else normalise_symbol(name)
+    is_same = symbol and "/" not in symbol and group_of(symbol) in {None, AssetGroup.STOCK, AssetGroup.INDEX}
+    return symbol if is_same else f"{name}.US"
+
+
+def read_parts(text: str) -> str | None:
+    """Return the symbol of words with marks between them: a pair, a perpetual, else a market of its own."""
+    parts = _SPLIT.split(text)
+    is_led = len(parts) > 1 and parts[0] in LEADS
+    parts = parts[is_led:]
+    words = len(parts)
+    if parts[-1] == "INTX":  # Coinbase's perpetuals
+        parts.pop()
+    if parts[-1:] and parts[-1] in PERPETUALS:
+        parts.pop()
+    if len(parts) == 3 and parts[2] in parts[:2]:  # noqa: PLR2004 what it is settled in
+        parts.pop()
+    match parts:
+        case [word] if is_led or words > 1:
+            return symbol_of_word(word, is_quoted=is_led)
+        case [base, quote] if quote in QUOTES and (":" not in text or "/" in text or asset_of(base) in TICKERS):
+            return symbol_of_pair(base, quote)
+        case [base, quote] if asset_of(base) in TICKERS and asset_of(quote) in TICKERS:
+            return symbol_of_pair(base, quote)
+        case [base, quote] if "/" in text and BEFORE.keys().isdisjoint(parts):
+            return symbol_of_pair(base, quote) if len(quote) > 1 else None
+    return market_of(text)
+
+
+def market_of(text: str) -> str | None:
+    """Return a text that is the name of a market of its own, None when it is no name."""
+    return text if _MARKET.fullmatch(text) else None

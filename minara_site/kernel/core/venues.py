@@ -1,0 +1,30 @@
+"""The venues that may stand before or after a symbol, and the suffix by which the price source names an exchange."""
+
+from minara_site.kernel.core.data_files import load_toml
+
+PLAIN, SEVERAL = "", "?"
+"""Instead of a suffix: what follows is the pair itself, and a name of several exchanges."""
+
+_TABLES = load_toml(__package__, "venues.toml")
+EXCHANGES: dict[str, list[str]] = _TABLES["exchanges"]
+"""An exchange by the suffix of the price source."""
+
+
+def by_word(column: int) -> dict[str, str]:
+    """Return every word of a column of the exchanges with its suffix."""
+    return {word: suffix for suffix, columns in EXCHANGES.items() for word in columns[column].split()}
+
+
+BEFORE = (
+    by_word(0) | dict.fromkeys(_TABLES["plain"].split(), PLAIN) | dict.fromkeys(_TABLES["several"].split(), SEVERAL)
+)
+"""What stands before a symbol, as in `NASDAQ:AAPL`."""
+
+AFTER = by_word(1)
+"""Bloomberg's two letters after a symbol, as in `AAPL US`."""
+
+SUFFIXES = {suffix: suffix for suffix in EXCHANGES} | by_word(2)
+"""What stands behind a dot, as in `AAPL.O`, with the suffix of the price source."""
+
+DIGITS: dict[str, int] = _TABLES["digits"]
+"""How many places a code has, of exchanges whose codes begin with a digit."""
