@@ -26,6 +26,7 @@ from minara_site.access.policy import Act
 from minara_site.kernel.core.symbols import normalise_symbol
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.guard.selectors import written_record
+from minara_site.kernel.market.symbols import symbol_record, symbol_records
 from minara_site.shell.answers import answer_page
 from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, paginate
@@ -52,19 +53,20 @@ def create(request: PageRequest, payload: NewCase) -> Status[dict[str, Any]]:
 
     200 says that this key recorded an equal one within the last ten minutes.
     """
-    principal = request.principal
+    principal, now = request.principal, timezone.now()
     case, is_new = record_case(
         owner_id=principal.owner.pk,
         draft=payload.as_draft(),
         actor=principal.actor,
         origin="",
         is_replay=principal.is_operator,
-        now=timezone.now(),
+        now=now,
     )
-    record = written_record(CASE_KIND, case, is_new=is_new)
+    symbol = symbol_record(case, now=now)
+    record = {**written_record(CASE_KIND, case, is_new=is_new), "symbol": symbol}
     is_held = "held" in record
     if not is_held:
-        record |= case_record(case, is_refused=False)
+        record |= case_record(case, symbol, is_refused=False)
     return Status(200 if not is_new else 202 if is_held else 201, {"data": record})
 
 
@@ -91,12 +93,12 @@ def list_(request: PageRequest, query: Query[CaseQuery]) -> dict[str, Any]:
         limit=query.limit,
         scope="v1/trading-cases",
     )
-    refused = find_refused(page.items)
+    refused, read_as = find_refused(page.items), symbol_records(page.items, now=timezone.now())
     return answer_page(
         request,
         page,
         kind="trading_cases",
-        records=lambda cases: [case_record(case, is_refused=case.pk in refused) for case in cases],
+        records=lambda cases: [case_record(case, read_as[case.pk], is_refused=case.pk in refused) for case in cases],
     )
 
 
@@ -112,18 +114,19 @@ def read(
     query: Query[OwnerQuery],
 ) -> dict[str, Any]:
     """Read one case."""
-    principal = request.principal
+    principal, now = request.principal, timezone.now()
     case = get_case(owner=principal.reads(Act.CASES_QUERY, query.owner), case_id=case_id)
     log_opened(
         principal,
         case.owner_id,
         kind="trading_case",
         object_id=case.pk,
-        now=timezone.now(),
+        now=now,
     )
     return {
         "data": case_record(
             masked_for(principal.owner, case),
+            symbol_record(case, now=now),
             is_refused=case.pk in find_refused([case]),
         )
     }

@@ -7,6 +7,7 @@ from django.db.models import F, Q
 
 from learning_app.methodologies.models import Methodology
 from learning_app.vocabulary import OutcomeState
+from minara_site.kernel.core.symbols import MAX_CHARS, MAX_SENT_CHARS
 from minara_site.kernel.fields import demo_index, one_of
 from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.market.models import price_field
@@ -32,6 +33,7 @@ class CaseQuerySet(OwnedQuerySet):
 class TradingCase(models.Model):
     """One decision of an agent on a market symbol, judged by the price when its window closes.
 
+    `asset_text` is what the agent sent as the symbol, empty in cases that are older than the column.
     `base_rate` in [0, 1] is how often chance would have been right, `regime` what the market did, both as known when
     it was decided. `hint_hash` is over the ids of the hints and the block shown. `backdated` cases count for nothing.
     `judged_by` says whose prices closed it: only the instance's move the counters of methodologies. `pnl_pct` is the
@@ -39,7 +41,8 @@ class TradingCase(models.Model):
     """
 
     owner = owner_key()
-    asset = models.CharField(max_length=32)
+    asset = models.CharField(max_length=MAX_CHARS)
+    asset_text = models.CharField(max_length=MAX_SENT_CHARS, blank=True)
     decision = models.TextField()
     direction = models.CharField(max_length=8)
     horizon_hours = models.PositiveIntegerField()

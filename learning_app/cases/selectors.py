@@ -110,11 +110,16 @@ def newest_run() -> CronRun | None:
     return CronRun.objects.order_by("-ended_at", "-pk").first()
 
 
-def case_record(case: TradingCase, *, is_refused: bool) -> dict[str, Any]:
-    """Return a case as API and tools answer it (contract); what the guard refuses is there without its words."""
+def case_record(case: TradingCase, symbol: dict[str, Any] | None, *, is_refused: bool) -> dict[str, Any]:
+    """Return a case as API and tools answer it (contract); what the guard refuses is there without its words.
+
+    `symbol` is what its asset was read as.
+    """
     return {
         "id": case.pk,
         "asset": case.asset,
+        "asset_text": case.asset_text or case.asset,
+        "symbol": symbol,
         "decision": "" if is_refused else case.decision,
         "direction": case.direction,
         "horizon_hours": case.horizon_hours,

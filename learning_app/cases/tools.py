@@ -9,20 +9,22 @@ from learning_app.cases.schemas import NewCase
 from learning_app.cases.services.record import record_case
 from minara_site.access.principal import Principal
 from minara_site.kernel.guard.selectors import written_record
+from minara_site.kernel.market.symbols import symbol_record
 
 
 def record(principal: Principal, args: NewCase, *, reasoning: str) -> dict[str, Any]:
     """Record a case. `held` says that the guard holds its words; it is judged all the same.
 
-    `repeated` says that an equal one of this key is there.
+    `repeated` says that an equal one of this key is there, `symbol` what the asset was read as.
     """
+    now = timezone.now()
     case, is_new = record_case(
         owner_id=principal.owner.pk,
         draft=args.as_draft(),
         actor=principal.actor,
         origin="tool:record_case",
         is_replay=principal.is_operator,
-        now=timezone.now(),
+        now=now,
         reasoning=reasoning,
     )
-    return written_record(CASE_KIND, case, is_new=is_new)
+    return {**written_record(CASE_KIND, case, is_new=is_new), "symbol": symbol_record(case, now=now)}

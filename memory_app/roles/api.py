@@ -22,15 +22,16 @@ from memory_app.roles.services.outcome import apply_due_marks, mark_outcome, ope
 from memory_app.roles.services.record import DecisionDraft, record_decision
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
-from minara_site.kernel.core.symbols import normalise_symbol
+from minara_site.kernel.core.symbols import MAX_SENT_CHARS, normalise_symbol
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.guard.selectors import written_record
 from minara_site.kernel.market.outcome import Direction, Outcome
+from minara_site.kernel.market.symbols import symbol_record, symbol_records
 from minara_site.shell.answers import answer_page
 from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, Page, paginate, read_number, write_number
-from minara_site.web.schemas import Data, HeldOut, Items, OwnerQuery, PageQuery, Repeated, Strict
+from minara_site.web.schemas import Data, HeldOut, Items, OwnerQuery, PageQuery, Repeated, Strict, SymbolOut
 
 router = ApiRouter(tags=["roles"])
 
@@ -102,6 +103,8 @@ class RoleMemoryOut(Schema):
     lesson: str | None
     reflected_at: datetime | None
     asset: str | None
+    asset_text: str | None
+    symbol: SymbolOut | None
     direction: Direction | None
     outcome_at: datetime | None
     skip_reason: SkipReason | None
@@ -111,9 +114,10 @@ class RoleMemoryOut(Schema):
 
 
 class RecordedOut(Schema):
-    """The id of a recorded decision."""
+    """The id of a recorded decision, and what its asset was read as."""
 
     id: int
+    symbol: SymbolOut | None
 
 
 class RecordedHeldOut(RecordedOut):
@@ -146,7 +150,7 @@ class EntryQuery(PageQuery):
         Field(max_length=MAX_QUERY_CHARS, description="What to find in asset, decision, narrative and lesson."),
     ] = None
     role: Annotated[str | None, Field(max_length=120)] = None
-    asset: Annotated[str | None, Field(max_length=32)] = None
+    asset: Annotated[str | None, Field(max_length=MAX_SENT_CHARS)] = None
     status: EntryStatus | None = None
     class_: Annotated[Classification | None, Field(alias="class")] = None
     outcome: Outcome | None = None
@@ -273,15 +277,16 @@ def create(request: PageRequest, payload: NewDecision) -> Status[dict[str, Any]]
 
     200 says that this key recorded an equal one within the last ten minutes.
     """
+    now = timezone.now()
     entry, is_new = record_decision(
         owner_id=request.principal.owner.pk,
         draft=DecisionDraft(payload.role_id, payload.inputs, payload.decision, payload.decided_at),
         actor=request.principal.actor,
         origin="",
         is_replay=request.principal.is_operator,
-        now=timezone.now(),
+        now=now,
     )
-    record = written_record(DECISION_KIND, entry, is_new=is_new)
+    record = {**written_record(DECISION_KIND, entry, is_new=is_new), "symbol": symbol_record(entry, now=now)}
     return Status(200 if not is_new else 202 if "held" in record else 201, {"data": record})
 
 
@@ -313,16 +318,17 @@ def mark(
 
 def shown_alone(request: PageRequest, entry: RoleMemory) -> dict[str, Any]:
     """Answer one decision as this caller may read it."""
-    is_refused = bool(find_refused([entry]))
-    return {"data": entry_record(masked_for(request.principal.owner, entry), is_refused=is_refused)}
+    is_refused, symbol = bool(find_refused([entry])), symbol_record(entry, now=timezone.now())
+    return {"data": entry_record(masked_for(request.principal.owner, entry), symbol, is_refused=is_refused)}
 
 
 def answer_decisions(request: PageRequest, page: Page[RoleMemory]) -> dict[str, Any]:
     """Answer a page of decisions."""
+    read_as = symbol_records(page.items, now=timezone.now())
     return answer_page(
         request,
         page,
         kind="role_memory",
-        records=lambda rows: [entry_record(row) for row in rows],
+        records=lambda rows: [entry_record(row, read_as[row.pk]) for row in rows],
         find_refused=find_refused,
     )

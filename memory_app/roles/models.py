@@ -16,6 +16,7 @@ from memory_app.index.documents import INDEXED_ENTRY_FIELDS, index_rows, reindex
 from memory_app.memories.core import EmbeddingState
 from memory_app.roles.core import Classification, SkipReason, Status
 from minara_site.kernel.core.nested import leaves
+from minara_site.kernel.core.symbols import normalise_symbol
 from minara_site.kernel.db import slices
 from minara_site.kernel.fields import demo_index, one_of
 from minara_site.kernel.guard.masking import mask, mask_nested
@@ -230,6 +231,13 @@ class RoleMemory(models.Model):
         for name in ("decision", "outcome_note", "narrative", "lesson"):
             setattr(self, name, mask(getattr(self, name)))
         self.inputs, self.evidence = mask_nested(self.inputs), mask_nested(self.evidence)
+
+    @property
+    def asset_text(self) -> str:
+        """What its inputs call the asset; its symbol while the guard holds them."""
+        inputs = self.inputs.values() if isinstance(self.inputs, dict) and not self.held_at else ()
+        sent = (each for each in inputs if isinstance(each, str) and normalise_symbol(each) == self.asset)
+        return next(sent, self.asset)
 
     @property
     def said(self) -> tuple[str, str, str, str]:

@@ -15,10 +15,15 @@ from memory_app.roles.core.declarations import (
 from memory_app.roles.models import RoleMemory
 
 
-def entry_record(entry: RoleMemory, *, is_refused: bool = False) -> dict[str, Any]:
+def entry_record(
+    entry: RoleMemory,
+    symbol: dict[str, Any] | None = None,
+    *,
+    is_refused: bool = False,
+) -> dict[str, Any]:
     """Return a decision as it is answered. One that is held, or that today's rules refuse, is there without its words.
 
-    A held lesson takes its narrative with it.
+    A held lesson takes its narrative with it. `symbol` is what its asset was read as.
     """
     record = {
         "id": entry.pk,
@@ -34,6 +39,8 @@ def entry_record(entry: RoleMemory, *, is_refused: bool = False) -> dict[str, An
         "lesson": entry.lesson or None,
         "reflected_at": entry.reflected_at,
         "asset": entry.asset or None,
+        "asset_text": entry.asset_text or None,
+        "symbol": symbol,
         "direction": entry.direction or None,
         "outcome_at": entry.outcome_at,
         "skip_reason": entry.skip_reason or None,

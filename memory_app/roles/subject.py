@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from minara_site.kernel.core.symbols import normalise_symbol
 from minara_site.kernel.errors import Invalid, invalid_field
 from minara_site.kernel.market.outcome import Direction
+from minara_site.kernel.market.symbols import read_symbol
 
 
 def find_asset(inputs: Mapping[str, Any], field: str) -> str:
@@ -23,14 +24,14 @@ def find_direction(inputs: Mapping[str, Any]) -> Direction | None:
 
 
 def read_asset(inputs: Mapping[str, Any], field: str) -> str:
-    """Return the symbol of the asset. Raises Invalid when the inputs name none."""
-    asset = find_asset(inputs, field)
-    if not asset:
+    """Return the symbol of the asset. Raises Invalid, which says what to send, when the inputs name none."""
+    given = inputs.get(field)
+    if not isinstance(given, str):
         raise wrong_input(
             field,
             _("Name the asset as inputs.%(field)s, such as BTC or EUR/USD.") % {"field": field},
         )
-    return asset
+    return read_symbol(given, field=f"inputs.{field}")
 
 
 def read_direction(inputs: Mapping[str, Any]) -> Direction:

@@ -127,6 +127,7 @@ class Act(StrEnum):
     INSTITUTION_RUN = "institution_run"
     INSTITUTION_CANCEL = "institution_cancel"
     PRICES_WRITE = "prices_write"
+    SYMBOLS_READ = "symbols_read"
     BUDGET_READ = "budget_read"
     BUDGET_CHANGE = "budget_change"
     GOVERNANCE_READ = "governance_read"
@@ -254,6 +255,7 @@ POLICY: dict[Act, Rule] = {
     Act.INSTITUTION_RUN: Rule(OWNERS, Scope.LEARNING_WRITE),
     Act.INSTITUTION_CANCEL: owner_or_operator(),
     Act.PRICES_WRITE: Rule(OWNERS, Scope.TRADING_WRITE),
+    Act.SYMBOLS_READ: Rule(OWNERS, any_key=True),
     Act.BUDGET_READ: Rule(OPERATORS, Scope.OPERATOR),
     Act.BUDGET_CHANGE: Rule(OPERATORS, fresh=True),
     Act.GOVERNANCE_READ: Rule(OPERATORS),

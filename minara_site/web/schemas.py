@@ -1,11 +1,14 @@
 """Shapes that every API operation shares: the envelope, the page of a list, and strict inputs."""
 
+from datetime import datetime
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from django.utils.translation import gettext as _
 from ninja import Schema
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, model_validator
 
+from minara_site.kernel.core.assets import AssetClass
+from minara_site.kernel.core.symbols import How, SymbolKind
 from minara_site.kernel.errors import FieldError, Invalid
 
 T = TypeVar("T")
@@ -71,6 +74,25 @@ class HeldOut(Schema):
     span: list[int]
     rule: str
     note: str
+
+
+class PriceKnownOut(Record):
+    """Whether a price that could judge is stored, or comes from the configured source; the newest stored one."""
+
+    known: bool
+    newest_at: datetime | None
+    source: str | None
+
+
+class SymbolOut(Record):
+    """What a symbol was read as: `asset` is what a price judges, in dollars, or of a pair in its second half."""
+
+    text: str
+    asset: str
+    kind: SymbolKind
+    asset_class: AssetClass | None
+    how: How
+    price: PriceKnownOut
 
 
 class Written(Schema):

@@ -17,11 +17,11 @@ from learning_app.methodologies.models import Methodology
 from learning_app.methodologies.services.lifecycle import lock_rows
 from learning_app.vocabulary import HORIZON_HOURS, Timeframe
 from minara_site.kernel.audit_log.services import content_digest, record_audit
-from minara_site.kernel.core.symbols import normalise_symbol
 from minara_site.kernel.errors import FieldError, Invalid, invalid_field
 from minara_site.kernel.guard.held_at import store_judged
 from minara_site.kernel.guard.selectors import list_repeated
 from minara_site.kernel.market.outcome import Direction
+from minara_site.kernel.market.symbols import read_symbol
 from minara_site.kernel.ownership import lock_owner
 from minara_site.kernel.plain_text import clean_text
 
@@ -123,9 +123,7 @@ def build_case(
     now: datetime,
 ) -> tuple[TradingCase, list[Methodology]]:
     """Return the unsaved case of a draft, every field cleaned, and its hints. Raises Invalid."""
-    symbol = normalise_symbol(draft.asset)
-    if symbol is None:
-        raise invalid_field("asset", _("This names no market symbol. Write BTC, ETH/BTC or EURUSD."))
+    symbol = read_symbol(draft.asset, field="asset")
     hinted = find_hinted(draft.hints)
     hours = find_horizon(draft.horizon_hours, hinted)
     decided_at = clean_moment(draft.decided_at, now=now)
@@ -133,6 +131,7 @@ def build_case(
     case = TradingCase(
         owner_id=owner_id,
         asset=symbol,
+        asset_text=draft.asset.strip(),
         decision=clean_text(
             draft.decision,
             field="decision",

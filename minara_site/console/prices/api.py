@@ -1,32 +1,34 @@
-"""`/v1/prices`: what something cost at a moment. Shapes: the contract."""
+"""`/v1/prices`: what something cost at a moment; `/v1/symbols`: what a symbol is read as. Shapes: the contract."""
 
 from collections.abc import Callable
+from dataclasses import asdict
 from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any
 
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from ninja import Body, Schema, Status
+from ninja import Body, Query, Schema, Status
 from pydantic import BeforeValidator, Field
 
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
-from minara_site.kernel.core.symbols import normalise_symbol
+from minara_site.kernel.core.symbols import MAX_SENT_CHARS, normalise_symbol
 from minara_site.kernel.market.core import Point, UnusableError, read_moment, read_price
-from minara_site.kernel.market.labels import fault_sentence
+from minara_site.kernel.market.labels import fault_sentence, symbol_advice
 from minara_site.kernel.market.services import MAX_POINTS, record_points
+from minara_site.kernel.market.symbols import describe_symbol, read_symbol
 from minara_site.shell.pages import PageRequest
-from minara_site.web.schemas import Data, Strict
+from minara_site.web.schemas import Data, Strict, SymbolOut
 
 router = ApiRouter(tags=["prices"])
 
 
-def read_symbol(value: Any) -> str:
+def symbol_of(value: Any) -> str:
     """Return the symbol under which a price is stored. Raises ValueError."""
-    symbol = normalise_symbol(value) if isinstance(value, str) else None
+    text = value if isinstance(value, str) else ""
+    symbol = normalise_symbol(text)
     if symbol is None:
-        raise ValueError(_("Write a symbol like BTC or ETH/BTC."))
+        raise ValueError(symbol_advice(text))
     return symbol
 
 
@@ -42,7 +44,7 @@ def said_plainly(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return read_or_say
 
 
-Symbol = Annotated[str, BeforeValidator(read_symbol, json_schema_input_type=str)]
+Symbol = Annotated[str, BeforeValidator(symbol_of, json_schema_input_type=str)]
 Price = Annotated[Decimal, BeforeValidator(said_plainly(read_price), json_schema_input_type=str | float)]
 Moment = Annotated[datetime, BeforeValidator(said_plainly(read_moment), json_schema_input_type=str | float)]
 
@@ -63,6 +65,12 @@ NewPrices = Annotated[
     ),
     Field(min_length=1, max_length=MAX_POINTS),
 ]
+
+
+class SymbolQuery(Strict):
+    """What to read, such as BTC-USDT-PERP, NASDAQ:AAPL or TSE:7203."""
+
+    text: Annotated[str, Field(max_length=MAX_SENT_CHARS)]
 
 
 class PricesStored(Schema):
@@ -98,3 +106,21 @@ def post(request: PageRequest, payload: Body[NewPrices]) -> Status[dict[str, Any
         "unchanged": counts.unchanged,
     }
     return Status(202, {"data": stored})
+
+
+@router.get(
+    "/symbols",
+    "Read a symbol",
+    Act.SYMBOLS_READ,
+    Data[SymbolOut],
+)
+def read(request: PageRequest, query: Query[SymbolQuery]) -> dict[str, Any]:
+    """Say which asset a spelling means and whether a price of it is known; a 422 says what to send instead."""
+    symbol = read_symbol(query.text, field="text")
+    reading = describe_symbol(
+        query.text,
+        symbol,
+        owner_id=request.principal.owner.pk,
+        now=timezone.now(),
+    )
+    return {"data": asdict(reading)}

@@ -21,7 +21,7 @@ from minara_site.kernel.core.assets import (
     is_forex_pair,
     narrowed,
 )
-from minara_site.kernel.core.venues import AFTER, BEFORE, DIGITS, PLAIN, SEVERAL, SUFFIXES
+from minara_site.kernel.core.venues import AFTER, AMERICAN, BEFORE, DIGITS, KRAKEN, PLAIN, SEVERAL, SUFFIXES
 
 MAX_CHARS, MAX_SENT_CHARS = 32, 100
 USD_LIKE = ASSETS[AssetClass.STABLECOIN].keys() | {"USD", "PERP"}
@@ -29,11 +29,16 @@ USD_LIKE = ASSETS[AssetClass.STABLECOIN].keys() | {"USD", "PERP"}
 MONEY = USD_LIKE | FIAT
 QUOTES = MONEY | {"BTC", "XBT", "ETH", "BNB"}
 """Quotes that a pair without a mark may have."""
-STABLE = frozenset({"USDT", "USDC", "FDUSD"})
+STABLE = frozenset({"USDT", "USDC", "FDUSD", "PERP"})
 """Quotes that are known by themselves behind a coin that the table does not know."""
-PERPETUALS = frozenset({"PERP", "PERPETUAL", "SWAP"})
+PERPETUALS = frozenset({"PERP", "PERPETUAL", "SWAP", "UM", "INTX", "UMCBL", "DMCBL", "SPBL"})
+"""What exchanges write behind a pair or an asset: words for a perpetual, and for the sort of market."""
 LEADS = frozenset({"PF", "PI", "PERP", "SPOT"})
-"""What exchanges write before a pair: Kraken's two kinds of perpetuals, and others' words for the sort of market."""
+"""What exchanges write before a pair."""
+BLOOMBERG = {":IND": " INDEX", ":CUR": " CURNCY"}
+"""How the pages of Bloomberg write what its terminal writes."""
+STAKED = frozenset({"S", "F"})
+"""What Kraken writes behind coins that are lent out: ETH.S, DOT28.S."""
 OVER_DOLLAR = frozenset({"EUR", "GBP", "AUD", "NZD"})
 """Currencies whose price in dollars is asked for by their name alone."""
 BESIDE = {venue: suffix for venue, suffix in BEFORE.items() if len(venue) > 3}  # noqa: PLR2004
@@ -44,10 +49,10 @@ BEHIND = dict.fromkeys("/-_", BESIDE) | {":": BEFORE | AFTER, "@": BEFORE, ".": 
 _BASE = re.compile(r"(?=[0-9]*[A-Z])[A-Z0-9][A-Z0-9.]{0,15}")
 _PAIR = re.compile(r"([A-Z0-9]+)[/_-]([A-Z0-9]+)(?:[/_-](?:PERP|SWAP|PERPETUAL)|[:_]\2|:\1)?")
 _SPLIT = re.compile(r"[/:_-]")
+_BUILDERS = re.compile(r"([A-Z0-9]+)-([A-Z0-9]+)/([A-Z]+):\3")
 _SHARES = re.compile(r"([A-Z]{1,5})[ ./_-]([A-C])")
 _LISTED = re.compile(r"[A-Z0-9]{1,9}(?:[-._][A-Z0-9]{1,4})?")
 _REUTERS_SHARES = re.compile(r"([A-Z]+)([a-z])(\.[A-Z]+)")
-_KRAKEN = re.compile(r"X([A-Z]{3})[XZ]([A-Z]{3})")
 _OPTION = re.compile(r"[A-Z]{1,6}[0-9]{6}[CP][0-9]{8}")
 _MARKET = re.compile(
     r"@[0-9]{1,6}|(?=[^A-Z]*[A-Z])(?:[A-Z0-9]+(?:[-._:][A-Z0-9]+)*(?:=F|!)?|[A-Z0-9-]+/[A-Z0-9]+:[A-Z0-9-]+)"
@@ -65,6 +70,18 @@ class SymbolKind(StrEnum):
     ASSET = "asset"
     PAIR = "pair"
     MARKET = "market"
+
+
+class How(StrEnum):
+    """How a text became its symbol."""
+
+    AS_SENT = "as_sent"
+    NAME = "name"  # Bitcoin
+    VENUE = "venue"  # NASDAQ:AAPL, TSE:7203
+    QUOTE = "quote"  # BTC-USDT-PERP
+    PAIR = "pair"  # ETHBTC
+    SPELLING = "spelling"  # ^GSPC, BRK-B, EUR/USD
+    OWN_MARKET = "own_market"  # kPEPE, BTC-27JUN25
 
 
 def normalise_symbol(text: str) -> str | None:
@@ -121,6 +138,10 @@ def symbol_of_word(word: str, *, is_quoted: bool = False) -> str | None:
     named = TICKER_OF.get(word.casefold())
     if named:
         return named
+    first, second = word[:4], word[4:]
+    if (first in KRAKEN or second in KRAKEN) and len(second) in {0, 4}:
+        first, second = KRAKEN.get(first, first), KRAKEN.get(second, second)
+        return symbol_of_pair(first, second) if second else symbol_of_word(first)
     if word[-4:] in QUOTES or word[-3:] in QUOTES or word[-5:] in QUOTES:
         pair = compact_pair(word)
         if pair or word in FIAT:
@@ -129,8 +150,10 @@ def symbol_of_word(word: str, *, is_quoted: bool = False) -> str | None:
             base, quote = word[:-size], word[-size:]
             if quote in (QUOTES if is_quoted else STABLE) and len(base) > 1 and not base.isdecimal():
                 return symbol_of_pair(base, quote)
-    elif word.startswith("X") and (kraken := _KRAKEN.fullmatch(word)) and (pair := compact_pair(kraken[1] + kraken[2])):
-        return pair
+    elif word.endswith("M") and "USD" in word:
+        pair = compact_pair(word[:-1])  # KuCoin's perpetuals, XBTUSDTM
+        if pair:
+            return pair
     return word if _BASE.fullmatch(word) or _OPTION.fullmatch(word) else None
 
 
@@ -172,8 +195,9 @@ def read_marked(text: str, sent: str) -> str | None:
     shares_of_reuters = _REUTERS_SHARES.fullmatch(sent)
     if shares_of_reuters:
         text = "{}.{}{}".format(*shares_of_reuters.groups()).upper()
+    text = text[:-4] + BLOOMBERG.get(text[-4:], text[-4:])
     if " " in text:
-        return read_spaced(text, is_upper=sent.isupper())
+        return read_spaced(text, is_upper=sent.isupper() or ":" in sent)
     if text[0] in "^.":
         return read_index(text[1:])
     if "=" in text:
@@ -185,8 +209,9 @@ def read_marked(text: str, sent: str) -> str | None:
 def read_dotted(text: str) -> str | None:
     """Return the symbol of a text without a venue: behind a dot may be a quote, or the mark of a perpetual."""
     name, _dot, suffix = text.rpartition(".")
-    if suffix == "P" and name:  # TradingView's perpetuals, Reuters' NYSE Arca
-        return normalise_symbol(name)
+    if suffix == "P" and name:  # TradingView's mark of a perpetual pair; behind one name Reuters' of NYSE Arca
+        symbol = normalise_symbol(name)
+        return symbol if symbol != name else read_listed("US", name)
     if name in FIAT or (suffix in QUOTES and name.casefold() in TICKER_OF):
         return symbol_of_pair(name, suffix)
     return read_shares(text) or read_parts(text)
@@ -198,7 +223,7 @@ def read_spaced(text: str, *, is_upper: bool) -> str | None:
         case [name, "INDEX"]:
             return read_index(name) if name.casefold() in TICKER_OF or not name[-1].isdigit() else None
         case [name, "CURNCY"]:
-            return read_rate(f"{name}=")
+            return read_rate(f"{name}=") or (read_index(name) if name.casefold() in TICKER_OF else None)
         case [name, code, "EQUITY"] if code in AFTER:
             return read_listed(AFTER[code], name)
         case [name, code] if code in AFTER and is_upper:
@@ -234,13 +259,13 @@ def read_rate(text: str) -> str | None:
 def find_venue(text: str) -> tuple[str, str] | None:
     """Return the suffix of a venue that stands before or behind a symbol, and the symbol; None without one."""
     for mark, behind in BEHIND.items():
+        rest, _mark, last = text.rpartition(mark)
+        is_lent = last in STAKED and not (rest.isalpha() and group_of(asset_of(rest)) is not AssetGroup.CRYPTO)
+        if rest and last in behind and not is_lent:
+            return behind[last], rest
         first, _mark, rest = text.partition(mark)
         if rest and first in BESIDE:
             return BESIDE[first], rest
-        rest, _mark, last = text.rpartition(mark)
-        is_coin = len(last) == 1 and group_of(asset_of(rest)) is AssetGroup.CRYPTO  # Kraken's staked coins: ETH.S
-        if rest and last in behind and not is_coin:
-            return behind[last], rest
     return None
 
 
@@ -249,11 +274,14 @@ def read_listed(suffix: str, name: str) -> str | None:
     if suffix == PLAIN:
         return symbol_of_word(name, is_quoted=True) if name.isalnum() else normalise_symbol(name)
     if not name.isalnum():
+        name = name.rstrip("./")  # in London BA. and BP.
         name = read_shares(name) or name
     if suffix == SEVERAL or not _LISTED.fullmatch(name):
         return None
     if suffix == "US":
         return read_listed_in_us(name)
+    if classify(asset_of(name)) is AssetClass.INDEX:
+        return asset_of(name)
     if suffix == "CN":
         suffix = "SS" if name[0] in "569" else "SZ"
     if suffix in DIGITS:
@@ -265,23 +293,24 @@ def read_listed(suffix: str, name: str) -> str | None:
 
 
 def read_listed_in_us(name: str) -> str | None:
-    """Return the bare name, which means the American listing, but SNX.US where the bare name is a coin's."""
+    """Return the bare name, which means the American listing, but SNX.US where the bare name means something else."""
     if name.isdecimal():
         return None
     symbol = symbol_of_word(name) if name.isalnum() else normalise_symbol(name)
-    is_same = symbol and "/" not in symbol and group_of(symbol) in {None, AssetGroup.STOCK, AssetGroup.INDEX}
-    return symbol if is_same else f"{name}.US"
+    is_same = symbol == name and classify(name) in {None, AssetClass.STOCK, AssetClass.ETF}
+    return symbol if is_same or name in AMERICAN else f"{name}.US"
 
 
 def read_parts(text: str) -> str | None:
     """Return the symbol of words with marks between them: a pair, a perpetual, else a market of its own."""
+    builders = _BUILDERS.fullmatch(text)
+    if builders:
+        return f"{builders[1]}:{builders[2]}"  # as Hyperliquid itself writes it
     parts = _SPLIT.split(text)
     is_led = len(parts) > 1 and parts[0] in LEADS
     parts = parts[is_led:]
     words = len(parts)
-    if parts[-1] == "INTX":  # Coinbase's perpetuals
-        parts.pop()
-    if parts[-1:] and parts[-1] in PERPETUALS:
+    while parts and parts[-1] in PERPETUALS:
         parts.pop()
     if len(parts) == 3 and parts[2] in parts[:2]:  # noqa: PLR2004 what it is settled in
         parts.pop()
@@ -290,7 +319,7 @@ def read_parts(text: str) -> str | None:
             return symbol_of_word(word, is_quoted=is_led)
         case [base, quote] if quote in QUOTES and (":" not in text or "/" in text or asset_of(base) in TICKERS):
             return symbol_of_pair(base, quote)
-        case [base, quote] if asset_of(base) in TICKERS and asset_of(quote) in TICKERS:
+        case [base, quote] if asset_of(base) in TICKERS and asset_of(quote) in TICKERS and ":" not in text:
             return symbol_of_pair(base, quote)
         case [base, quote] if "/" in text and BEFORE.keys().isdisjoint(parts):
             return symbol_of_pair(base, quote) if len(quote) > 1 else None
@@ -300,3 +329,21 @@ def read_parts(text: str) -> str | None:
 def market_of(text: str) -> str | None:
     """Return a text that is the name of a market of its own, None when it is no name."""
     return text if _MARKET.fullmatch(text) else None
+
+
+def how_read(text: str, symbol: str) -> How:
+    """Return how a text became its symbol."""
+    sent = narrowed(text).strip().removeprefix("$")
+    words = re.split(r"[^A-Z0-9_]+", sent.upper())
+    if kind_of(symbol) is SymbolKind.MARKET:
+        return How.OWN_MARKET
+    if sent.upper() == symbol:
+        return How.AS_SENT
+    if sent.casefold() in TICKER_OF:
+        return How.NAME
+    if len(words) > 1 and (words[0] in BEFORE or words[-1] in BEHIND[":"] or words[-1] in SUFFIXES):
+        return How.VENUE
+    if "/" in symbol:
+        return How.PAIR
+    is_quoted = not is_forex_pair(symbol) and any(quote in sent.upper() for quote in USD_LIKE)
+    return How.QUOTE if is_quoted else How.SPELLING

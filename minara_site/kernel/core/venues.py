@@ -26,5 +26,11 @@ AFTER = by_word(1)
 SUFFIXES = {suffix: suffix for suffix in EXCHANGES} | by_word(2)
 """What stands behind a dot, as in `AAPL.O`, with the suffix of the price source."""
 
+AMERICAN: frozenset[str] = frozenset(_TABLES["american"].split())
+"""What American exchanges list under the bare name though it is no stock of the table."""
+
+KRAKEN = {code: code[1:] for code in _TABLES["kraken"].split()}
+"""Kraken's codes of old, with those that others use."""
+
 DIGITS: dict[str, int] = _TABLES["digits"]
 """How many places a code has, of exchanges whose codes begin with a digit."""

@@ -3,6 +3,8 @@
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _, gettext_lazy
 
+from minara_site.kernel.core.assets import FIAT, narrowed
+from minara_site.kernel.core.venues import BEFORE
 from minara_site.kernel.market.core import Fault, UnusableError
 from minara_site.kernel.market.core.candle_rows import BadHeaderError
 
@@ -37,3 +39,20 @@ def header_sentence(error: BadHeaderError) -> str:
     return _("The first line has no column for %(columns)s. Name them ts, open, high, low, close, volume.") % {
         "columns": named
     }
+
+
+def symbol_advice(text: str) -> str:
+    """Return what to send instead of a text that names no one price."""
+    wanted = narrowed(text).strip().upper()
+    venue, colon, _name = wanted.partition(":")
+    if not wanted.isprintable():
+        return _("Remove the invisible characters and line breaks from the symbol.")
+    if wanted.removeprefix("$") in FIAT:
+        return _("This is a currency alone. Name both, such as EURUSD.")
+    if wanted.isdecimal():
+        return _("Name the exchange with its code: 7203.T, 0700.HK or 600519.SS.")
+    if colon and venue in BEFORE:
+        return _("This exchange has no such code, or several have its name. Write the suffix: AIR.PA, RY.TO, 7203.T.")
+    if wanted and not wanted.isascii():
+        return _("No asset of this name is known. Send its code: BTC, AAPL or 600519.SS.")
+    return _("This names no one price. Write BTC, ETH/BTC, EURUSD, AAPL or 7203.T.")

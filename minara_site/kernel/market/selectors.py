@@ -144,7 +144,7 @@ def load_status(*, now: datetime) -> Status:
     if not is_set_up():
         return Status(newest)
     known = {one.symbol: one for one in newest}
-    wanted = [symbol for symbol in map(normalise_symbol, settings.MINARA.market_symbols) if symbol]
+    wanted = listed_symbols()
     allowed = LATE_INTERVALS * timedelta(seconds=parse_interval(settings.MINARA.market_interval) or 0)
     late = tuple(symbol for symbol in wanted if symbol in known and known[symbol].age(now) > allowed)
     return Status(
@@ -152,6 +152,12 @@ def load_status(*, now: datetime) -> Status:
         late,
         tuple(symbol for symbol in wanted if symbol not in known),
     )
+
+
+def listed_symbols() -> list[str]:
+    """Return the symbols that the source of the settings brings; none while it is disabled."""
+    sent = settings.MINARA.market_symbols if is_set_up() else ()
+    return [symbol for symbol in map(normalise_symbol, sent) if symbol]
 
 
 def is_set_up() -> bool:

@@ -11,6 +11,7 @@ from minara_site.kernel.market.adapters import PricesMisconfigured, PriceSource
 from minara_site.kernel.market.adapters.ccxt import CcxtSource
 from minara_site.kernel.market.adapters.http import HttpSource
 from minara_site.kernel.market.core import parse_interval
+from minara_site.kernel.market.labels import symbol_advice
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ def pair_of(spelling: str) -> Pair:
     """Return what a spelling means. Raises PricesMisconfigured when it names no one price."""
     symbol = normalise_symbol(spelling)
     if symbol is None:
-        raise PricesMisconfigured(_("%(pair)s is no symbol of a price. Write BTC/USDT.") % {"pair": spelling[:40]})
+        raise PricesMisconfigured(f"{spelling[:40]}: {symbol_advice(spelling)}")
     return Pair(spelling, symbol)
 
 

@@ -17,7 +17,7 @@ from minara_site.kernel.market.core import UnusableError, parse_interval, read_m
 from minara_site.kernel.market.core.candle_rows import Row
 from minara_site.kernel.market.fetching import fetch_pairs
 from minara_site.kernel.market.importing import Report, import_file
-from minara_site.kernel.market.labels import fault_sentence
+from minara_site.kernel.market.labels import fault_sentence, symbol_advice
 from minara_site.kernel.market.services import Series
 from minara_site.kernel.market.sources import current_interval_seconds, current_pairs, current_source, pair_of
 from minara_site.web.labels import sentences
@@ -135,7 +135,7 @@ def symbol_of(text: str) -> str:
     """Return the symbol that an argument means. Raises ArgumentTypeError."""
     symbol = normalise_symbol(text)
     if symbol is None:
-        raise ArgumentTypeError(_("write a symbol like BTC or ETH/BTC"))
+        raise ArgumentTypeError(symbol_advice(text))
     return symbol
 
 
