@@ -42,7 +42,7 @@ class TradingCase(models.Model):
 
     owner = owner_key()
     asset = models.CharField(max_length=MAX_CHARS)
-    asset_text = models.CharField(max_length=MAX_SENT_CHARS, blank=True)
+    asset_text = models.CharField(max_length=MAX_SENT_CHARS, blank=True, default="", db_default="")
     decision = models.TextField()
     direction = models.CharField(max_length=8)
     horizon_hours = models.PositiveIntegerField()

@@ -46,6 +46,11 @@ class AlertKind(StrEnum):
     JOB = "job"
     BACKUP = "backup"
     WRITES = "writes"
+    SYMBOLS = "symbols"
+
+
+CLOSED_BY_HAND = frozenset({AlertKind.BAND, AlertKind.SYMBOLS})
+"""What stays open until an operator has read it."""
 
 
 class AlertQuerySet(models.QuerySet["Alert"]):
@@ -59,7 +64,7 @@ class AlertQuerySet(models.QuerySet["Alert"]):
 class Alert(models.Model):
     """Something that needs an operator, from when its `cause` was first seen until it is gone.
 
-    Its sentence is made of `kind` and `facts` when it is shown; no text of a user is in them.
+    Its sentence is made of `kind` and `facts` when it is shown; of what users write only symbols are in them.
     """
 
     cause = models.CharField(max_length=120)

@@ -54,6 +54,7 @@ def find_causes(*, now: datetime) -> dict[str, Cause]:
         find_waiting(now),
         find_backup(now),
         find_held_writes(now),
+        find_symbols_read_again(),
     )
     found = chain(*rooms, find_failing_jobs())
     return {cause.name: cause for cause in found}
@@ -165,6 +166,12 @@ def find_held_writes(now: datetime) -> Iterator[Cause]:
     for each in load_held(owner=EVERYONE, now=now):
         facts = {name: getattr(each, name) for name in ("writer", "count", "of", "seconds")}
         yield Cause(f"writes:{each.writer}", AlertKind.WRITES, facts)
+
+
+def find_symbols_read_again() -> Iterator[Cause]:
+    """Yield that an upgrade read stored symbols again, until an operator closes the alert that it left."""
+    for alert in Alert.objects.open().filter(kind=AlertKind.SYMBOLS):
+        yield Cause(alert.cause, AlertKind.SYMBOLS, alert.facts)
 
 
 def find_failing_jobs() -> Iterator[Cause]:

@@ -14,7 +14,7 @@ from learning_app.cases.services.cron import CRON
 from memory_app.writes.core.anomalies import Anomaly, AnomalyKind
 from memory_app.writes.pages import anomaly_label, rows_url
 from minara_site.access.actors import find_keys, label_keys
-from minara_site.console.models import Alert, AlertKind
+from minara_site.console.models import CLOSED_BY_HAND, Alert, AlertKind
 from minara_site.kernel.backup.selectors import MAKE
 from minara_site.kernel.guard.kinds import stored_kinds
 from minara_site.kernel.llm.core import Span
@@ -24,6 +24,7 @@ from minara_site.web.lists import Column, Empty, ListSpec, by_time
 from minara_site.web.moments import number_label, span_label
 
 MAX_AT_HOME = 5
+MAX_CHANGES = 50
 OPEN, CLOSED = "open", "closed"
 
 
@@ -78,12 +79,12 @@ class AlertView:
     @property
     def can_close(self) -> bool:
         """Whether an operator closes it."""
-        return self.alert.kind == AlertKind.BAND and self.alert.closed_at is None
+        return self.alert.kind in CLOSED_BY_HAND and self.alert.closed_at is None
 
     @property
     def can_reopen(self) -> bool:
         """Whether an operator opens it again."""
-        return self.alert.kind == AlertKind.BAND and self.alert.closed_at is not None
+        return self.alert.kind in CLOSED_BY_HAND and self.alert.closed_at is not None
 
 
 def show_alerts(alerts: Iterable[Alert], *, now: datetime) -> list[AlertView]:
@@ -136,7 +137,22 @@ def describe_alert(alert: Alert, labels: Mapping[str, str], *, now: datetime) ->
             text = anomaly_label(Anomaly(AnomalyKind.HELD, since=alert.opened_at, **facts), labels)
             todo = _("Roll back what it wrote and revoke its key. The alert closes after 24 hours.")
             link, url = _("Open its writes"), rows_url(facts["writer"], AnomalyKind.HELD)
+        case AlertKind.SYMBOLS:
+            text = _("The upgrade read symbols again: %(changes)s.") % {"changes": changes_label(facts["changes"])}
+            todo = _("Look whether each is what your agents meant, then close the alert.")
+            link, url = _("Open the trading cases"), reverse("cases:list")
     return text, todo, link, url
+
+
+def changes_label(changes: list[dict[str, Any]]) -> str:
+    """Return what became of stored symbols: what was stored, what it is, how many rows."""
+    one = _(
+        "%(was)s is %(today)s"
+        " (cases %(cases)d, decisions %(decisions)d, runs %(runs)d, prices %(prices)d, links %(links)d)"
+    )
+    said = [one % change for change in changes[:MAX_CHANGES]]
+    more = len(changes) - len(said)
+    return "; ".join([*said, _("%(more)d more") % {"more": more}] if more else said)
 
 
 def heartbeat_label(facts: dict[str, Any], now: datetime) -> str:

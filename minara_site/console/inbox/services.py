@@ -1,4 +1,4 @@
-"""Opening and closing alerts: the job that follows the causes, and the operator who closes a fallen band."""
+"""Opening and closing alerts: the job that follows the causes, and the operator who closes one."""
 
 from datetime import datetime, timedelta
 
@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from minara_site.console.inbox.causes import find_causes
-from minara_site.console.models import Alert, AlertKind
+from minara_site.console.models import CLOSED_BY_HAND, Alert, AlertKind
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.errors import Conflict, NotFound
 
@@ -43,10 +43,10 @@ def refresh_alerts(*, now: datetime) -> dict[str, int]:
 
 
 def close_alert(*, alert_id: int, actor: str, now: datetime) -> None:
-    """Close the alert of a fallen band, which an operator has read. Raises NotFound, and Conflict for any other."""
+    """Close an alert that is closed by hand. Raises NotFound, and Conflict for any other."""
     with transaction.atomic():
         alert = lock_alert(alert_id)
-        if alert.kind != AlertKind.BAND or alert.closed_at is not None:
+        if alert.kind not in CLOSED_BY_HAND or alert.closed_at is not None:
             raise Conflict(_("This alert closes by itself when its cause is gone, or it is closed already."))
         alert.closed_at = now
         alert.save(update_fields=["closed_at"])
@@ -59,11 +59,11 @@ def close_alert(*, alert_id: int, actor: str, now: datetime) -> None:
 
 
 def reopen_alert(*, alert_id: int, actor: str, now: datetime) -> None:
-    """Open the alert of a fallen band again. Raises NotFound, and Conflict where another one is open."""
+    """Open an alert that was closed by hand again. Raises NotFound, and Conflict where another one is open."""
     with transaction.atomic():
         alert = lock_alert(alert_id)
         is_newest = not Alert.objects.filter(cause=alert.cause, pk__gt=alert.pk).exists()
-        if alert.kind != AlertKind.BAND or alert.closed_at is None or not is_newest:
+        if alert.kind not in CLOSED_BY_HAND or alert.closed_at is None or not is_newest:
             raise Conflict(_("It is open already, or a newer alert of this cause is there."))
         alert.closed_at = None
         alert.save(update_fields=["closed_at"])

@@ -34,7 +34,7 @@ def inbox(request: PageRequest) -> HttpResponse:
 
 @page(Act.INBOX_CLOSE, methods=("POST",))
 def close(request: PageRequest, alert_id: int) -> HttpResponse:
-    """Close the alert of a fallen band."""
+    """Close an alert that an operator has read."""
     close_alert(
         alert_id=alert_id,
         **done_by(request),
