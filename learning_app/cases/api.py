@@ -26,7 +26,7 @@ from minara_site.access.policy import Act
 from minara_site.kernel.core.symbols import normalise_symbol
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.guard.selectors import written_record
-from minara_site.kernel.market.symbols import symbol_record, symbol_records
+from minara_site.kernel.market.symbols import describe_asset, describe_assets
 from minara_site.shell.answers import answer_page
 from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, paginate
@@ -62,7 +62,7 @@ def create(request: PageRequest, payload: NewCase) -> Status[dict[str, Any]]:
         is_replay=principal.is_operator,
         now=now,
     )
-    symbol = symbol_record(case, now=now)
+    symbol = describe_asset(case, now=now)
     record = {**written_record(CASE_KIND, case, is_new=is_new), "symbol": symbol}
     is_held = "held" in record
     if not is_held:
@@ -93,7 +93,7 @@ def list_(request: PageRequest, query: Query[CaseQuery]) -> dict[str, Any]:
         limit=query.limit,
         scope="v1/trading-cases",
     )
-    refused, read_as = find_refused(page.items), symbol_records(page.items, now=timezone.now())
+    refused, read_as = find_refused(page.items), describe_assets(page.items, now=timezone.now())
     return answer_page(
         request,
         page,
@@ -126,7 +126,7 @@ def read(
     return {
         "data": case_record(
             masked_for(principal.owner, case),
-            symbol_record(case, now=now),
+            describe_asset(case, now=now),
             is_refused=case.pk in find_refused([case]),
         )
     }

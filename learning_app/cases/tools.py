@@ -9,7 +9,7 @@ from learning_app.cases.schemas import NewCase
 from learning_app.cases.services.record import record_case
 from minara_site.access.principal import Principal
 from minara_site.kernel.guard.selectors import written_record
-from minara_site.kernel.market.symbols import symbol_record
+from minara_site.kernel.market.symbols import describe_asset
 
 
 def record(principal: Principal, args: NewCase, *, reasoning: str) -> dict[str, Any]:
@@ -27,4 +27,4 @@ def record(principal: Principal, args: NewCase, *, reasoning: str) -> dict[str, 
         now=now,
         reasoning=reasoning,
     )
-    return {**written_record(CASE_KIND, case, is_new=is_new), "symbol": symbol_record(case, now=now)}
+    return {**written_record(CASE_KIND, case, is_new=is_new), "symbol": describe_asset(case, now=now)}

@@ -27,7 +27,7 @@ from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.guard.selectors import written_record
 from minara_site.kernel.market.outcome import Direction, Outcome
-from minara_site.kernel.market.symbols import symbol_record, symbol_records
+from minara_site.kernel.market.symbols import describe_asset, describe_assets
 from minara_site.shell.answers import answer_page
 from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, Page, paginate, read_number, write_number
@@ -286,7 +286,7 @@ def create(request: PageRequest, payload: NewDecision) -> Status[dict[str, Any]]
         is_replay=request.principal.is_operator,
         now=now,
     )
-    record = {**written_record(DECISION_KIND, entry, is_new=is_new), "symbol": symbol_record(entry, now=now)}
+    record = {**written_record(DECISION_KIND, entry, is_new=is_new), "symbol": describe_asset(entry, now=now)}
     return Status(200 if not is_new else 202 if "held" in record else 201, {"data": record})
 
 
@@ -318,13 +318,13 @@ def mark(
 
 def shown_alone(request: PageRequest, entry: RoleMemory) -> dict[str, Any]:
     """Answer one decision as this caller may read it."""
-    is_refused, symbol = bool(find_refused([entry])), symbol_record(entry, now=timezone.now())
+    is_refused, symbol = bool(find_refused([entry])), describe_asset(entry, now=timezone.now())
     return {"data": entry_record(masked_for(request.principal.owner, entry), symbol, is_refused=is_refused)}
 
 
 def answer_decisions(request: PageRequest, page: Page[RoleMemory]) -> dict[str, Any]:
     """Answer a page of decisions."""
-    read_as = symbol_records(page.items, now=timezone.now())
+    read_as = describe_assets(page.items, now=timezone.now())
     return answer_page(
         request,
         page,

@@ -9,7 +9,7 @@ from memory_app.roles.schemas import NewDecision
 from memory_app.roles.services.record import DecisionDraft, record_decision
 from minara_site.access.principal import Principal
 from minara_site.kernel.guard.selectors import written_record
-from minara_site.kernel.market.symbols import symbol_record
+from minara_site.kernel.market.symbols import describe_asset
 
 
 def record(
@@ -32,4 +32,4 @@ def record(
         now=now,
         reasoning=reasoning,
     )
-    return {**written_record(DECISION_KIND, entry, is_new=is_new), "symbol": symbol_record(entry, now=now)}
+    return {**written_record(DECISION_KIND, entry, is_new=is_new), "symbol": describe_asset(entry, now=now)}

@@ -25,6 +25,7 @@ from minara_site.kernel.core.amounts import mask_amounts
 from minara_site.kernel.core.excerpt import Segment
 from minara_site.kernel.guard.masking import mask, masked_for
 from minara_site.kernel.guard.selectors import find_last_hold
+from minara_site.kernel.market.symbols import describe_asset
 from minara_site.web.decision_chart import JudgedDecision, load_decision_chart
 from minara_site.web.market_labels import hours_label
 from minara_site.web.price_chart import PriceChart, price_label
@@ -112,6 +113,7 @@ def page_context(
         "is_own": case.owner_id == reader.pk,
         "window": hours_label(case.horizon_hours),
         "chart": load_chart(case, now),
+        "symbol": describe_asset(case, now=now),
         "entry_price": price_label(float(case.entry_price)) if case.entry_price is not None else "",
         "exit_price": price_label(float(case.exit_price)) if case.exit_price is not None else "",
         "judged": judged_label(case),

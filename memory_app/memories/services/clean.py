@@ -6,7 +6,9 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from memory_app.memories.core import HARD_CONSTRAINT, MAX_CONTENT_CHARS, MAX_TICKERS, TICKER, is_hard_constraint
+from minara_site.kernel.core.symbols import normalise_symbol
 from minara_site.kernel.errors import FieldError, Invalid
+from minara_site.kernel.market.labels import symbol_advice
 from minara_site.kernel.plain_text import clean_text
 
 MAX_METADATA_CHARS = 8_000
@@ -26,9 +28,10 @@ def clean_fact_type(text: str) -> str:
 def clean_tickers(tickers: Sequence[str]) -> list[str]:
     """Return the tickers in capitals, each once, in order. Raises Invalid for what is no ticker."""
     names = list(dict.fromkeys(ticker.strip().upper() for ticker in tickers))
-    wrong = [name for name in names if not TICKER.fullmatch(name)]
+    wrong = [name for name in names if not (TICKER.fullmatch(name) or normalise_symbol(name))]
     if wrong or len(names) > MAX_TICKERS:
         problem = _("Name at most %(max)d tickers such as BTC or EUR/USD.") % {"max": MAX_TICKERS}
+        problem = symbol_advice(wrong[0]) if wrong else problem
         raise Invalid(problem, errors=(FieldError("tickers", problem),))
     return names
 

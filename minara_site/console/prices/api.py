@@ -1,7 +1,6 @@
 """`/v1/prices`: what something cost at a moment; `/v1/symbols`: what a symbol is read as. Shapes: the contract."""
 
 from collections.abc import Callable
-from dataclasses import asdict
 from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any
@@ -117,10 +116,4 @@ def post(request: PageRequest, payload: Body[NewPrices]) -> Status[dict[str, Any
 def read(request: PageRequest, query: Query[SymbolQuery]) -> dict[str, Any]:
     """Say which asset a spelling means and whether a price of it is known; a 422 says what to send instead."""
     symbol = read_symbol(query.text, field="text")
-    reading = describe_symbol(
-        query.text,
-        symbol,
-        owner_id=request.principal.owner.pk,
-        now=timezone.now(),
-    )
-    return {"data": asdict(reading)}
+    return {"data": describe_symbol(query.text, symbol, request.principal.owner.pk, now=timezone.now())}

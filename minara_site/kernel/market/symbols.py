@@ -1,43 +1,22 @@
-"""What somebody sent as a symbol: what it was read as, and whether a price of it is known that could judge."""
+"""What somebody sent as a symbol: what it was read as, and whether a price of it is known that could judge.
 
-from collections.abc import Collection
-from dataclasses import asdict, dataclass
+A reading has the contract's shape of `/v1/symbols`: `{text, asset, kind, asset_class, how, price}`.
+"""
+
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
 from django.conf import settings
 
-from minara_site.kernel.core.assets import AssetClass, classify
-from minara_site.kernel.core.symbols import How, SymbolKind, how_read, kind_of, normalise_symbol
+from minara_site.kernel.core.assets import classify
+from minara_site.kernel.core.symbols import how_read, kind_of, normalise_symbol
 from minara_site.kernel.errors import FieldError, Invalid
 from minara_site.kernel.market import statements
 from minara_site.kernel.market.core import Quote, newest_quote
 from minara_site.kernel.market.labels import symbol_advice
 from minara_site.kernel.market.moves import find_newest
 from minara_site.kernel.market.selectors import listed_symbols
-
-UNKNOWN = "symbol_unknown"
-
-
-@dataclass(frozen=True, slots=True)
-class KnownPrice:
-    """Whether a price is stored, or the source of the settings lists it; the newest stored one's moment and source."""
-
-    known: bool
-    newest_at: datetime | None
-    source: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class SymbolReading:
-    """What a text was read as. `asset` is the symbol under which its prices are stored."""
-
-    text: str
-    asset: str
-    kind: SymbolKind
-    asset_class: AssetClass | None
-    how: How
-    price: KnownPrice
 
 
 class Judged(Protocol):
@@ -59,55 +38,48 @@ def read_symbol(text: str, *, field: str) -> str:
         advice = symbol_advice(text)
         raise Invalid(
             advice,
-            code=UNKNOWN,
+            code="symbol_unknown",
             errors=(FieldError(field, advice),),
         )
     return symbol
 
 
-def describe_symbol(text: str, symbol: str, *, owner_id: int | None, now: datetime) -> SymbolReading:
+def describe_asset(row: Judged, *, now: datetime) -> dict[str, Any] | None:
+    """Return what was read of a row's asset, None where it names none. One query."""
+    return describe_symbol(row.asset_text or row.asset, row.asset, row.owner_id, now=now) if row.asset else None
+
+
+def describe_symbol(text: str, symbol: str, owner_id: int, *, now: datetime) -> dict[str, Any]:
     """Return what a text was read as, for this owner. One query."""
     return reading_of(text, symbol, find_newest(symbol, owner_id, now))
 
 
-def describe_row(row: Judged, *, now: datetime) -> SymbolReading | None:
-    """Return what was read of a row's asset, None where it names none. One query."""
-    if not row.asset:
-        return None
-    return describe_symbol(row.asset_text or row.asset, row.asset, owner_id=row.owner_id, now=now)
-
-
-def symbol_record(row: Judged, *, now: datetime) -> dict[str, Any] | None:
-    """Return what was read of a row's asset as API and tools answer it. One query."""
-    reading = describe_row(row, now=now)
-    return asdict(reading) if reading else None
-
-
-def symbol_records(rows: Collection[Judged], *, now: datetime) -> dict[int, dict[str, Any] | None]:
-    """Return by id what was read of each row's asset, as the API answers it. At most five queries.
+def describe_assets(rows: Sequence[Judged], *, now: datetime) -> dict[int, dict[str, Any] | None]:
+    """Return by id what was read of each row's asset. At most five queries.
 
     Of rows of several owners only the instance's prices count.
     """
-    slots = [(symbol, statements.EARLIEST, now) for symbol in sorted({row.asset for row in rows if row.asset})]
+    slots = [(row.asset, statements.EARLIEST, now) for row in rows]
     owners = {row.owner_id for row in rows}
-    owner_id = owners.pop() if len(owners) == 1 else None
-    found = statements.read_newest_of_symbols(slots, owner_id=owner_id) if slots else []
-    quotes = {slot[0]: newest_quote(candidates) for slot, candidates in zip(slots, found, strict=True)}
+    found = statements.read_newest_of_symbols(slots, owner_id=owners.pop() if len(owners) == 1 else None)
     return {
-        row.pk: asdict(reading_of(row.asset_text or row.asset, row.asset, quotes[row.asset])) if row.asset else None
-        for row in rows
+        row.pk: reading_of(row.asset_text or row.asset, row.asset, newest_quote(candidates)) if row.asset else None
+        for row, candidates in zip(rows, found, strict=True)
     }
 
 
-def reading_of(text: str, symbol: str, quote: Quote | None) -> SymbolReading:
+def reading_of(text: str, symbol: str, quote: Quote | None) -> dict[str, Any]:
     """Return what a text was read as, with the newest price that is stored."""
     is_listed = symbol in listed_symbols()
-    source = quote.source if quote else settings.MINARA.market_source.value if is_listed else None
-    return SymbolReading(
-        text,
-        symbol,
-        kind_of(symbol),
-        classify(symbol),
-        how_read(text, symbol),
-        KnownPrice(bool(quote or is_listed), quote.at if quote else None, source),
-    )
+    return {
+        "text": text,
+        "asset": symbol,
+        "kind": kind_of(symbol),
+        "asset_class": classify(symbol),
+        "how": how_read(text, symbol),
+        "price": {
+            "known": bool(quote or is_listed),
+            "newest_at": quote.at if quote else None,
+            "source": quote.source if quote else settings.MINARA.market_source if is_listed else None,
+        },
+    }
