@@ -11,7 +11,7 @@ from memory_app.index.core.document import Kind
 from memory_app.index.documents import reindex_rows
 from minara_site.console.models import AlertKind
 from minara_site.kernel.core.assets import TICKERS, AssetGroup, group_of
-from minara_site.kernel.core.symbols import QUOTES, asset_in, normalise_symbol
+from minara_site.kernel.core.symbols import BESIDE, QUOTES, asset_in, normalise_symbol
 from minara_site.kernel.core.venues import AFTER, BEFORE
 
 SLICE = 500
@@ -35,7 +35,7 @@ def read_again(stored: str) -> str:
             sent = f"{first}:{second}"
         elif is_dated:
             sent = f"{first}-{second}"
-    elif slash and first in BEFORE and first not in TICKERS:
+    elif slash and first in BESIDE and first not in TICKERS:
         sent = f"{first}:{second}"
     return normalise_symbol(sent) or stored
 

@@ -33,7 +33,7 @@ STABLE = frozenset({"USDT", "USDC", "FDUSD", "PERP"})
 """Quotes that are known by themselves behind a coin that the table does not know."""
 PERPETUALS = frozenset({"PERP", "PERPETUAL", "SWAP", "UM", "INTX", "UMCBL", "DMCBL", "SPBL"})
 """What exchanges write behind a pair or an asset: words for a perpetual, and for the sort of market."""
-LEADS = frozenset({"PF", "PI", "PERP", "SPOT"})
+LEADS = ("PF_", "PI_", "PERP_", "SPOT_")
 """What exchanges write before a pair."""
 BLOOMBERG = {":IND": " INDEX", ":CUR": " CURNCY"}
 """How the pages of Bloomberg write what its terminal writes."""
@@ -43,10 +43,11 @@ OVER_DOLLAR = frozenset({"EUR", "GBP", "AUD", "NZD"})
 """Currencies whose price in dollars is asked for by their name alone."""
 BESIDE = {venue: suffix for venue, suffix in BEFORE.items() if len(venue) > 3}  # noqa: PLR2004
 """Venues that are meant beside any mark, not only beside a colon: FX is also a coin."""
-BEHIND = dict.fromkeys("/-_", BESIDE) | {":": BEFORE | AFTER, "@": BEFORE, ".": BESIDE | SUFFIXES}
+BEHIND = {":": BEFORE | AFTER, "@": BEFORE, ".": BESIDE | SUFFIXES} | dict.fromkeys("/-_", BESIDE)
 """What may stand behind a symbol, by the mark between them."""
 
 _BASE = re.compile(r"(?=[0-9]*[A-Z])[A-Z0-9][A-Z0-9.]{0,15}")
+_QUOTE = re.compile(r"(?=[0-9]*[A-Z])[A-Z0-9]{2,10}")
 _PAIR = re.compile(r"([A-Z0-9]+)[/_-]([A-Z0-9]+)(?:[/_-](?:PERP|SWAP|PERPETUAL)|[:_]\2|:\1)?")
 _SPLIT = re.compile(r"[/:_-]")
 _BUILDERS = re.compile(r"([A-Z0-9]+)-([A-Z0-9]+)/([A-Z]+):\3")
@@ -58,7 +59,7 @@ _MARKET = re.compile(
     r"@[0-9]{1,6}|(?=[^A-Z]*[A-Z])(?:[A-Z0-9]+(?:[-._:][A-Z0-9]+)*(?:=F|!)?|[A-Z0-9-]+/[A-Z0-9]+:[A-Z0-9-]+)"
 )
 _OWN_PRICE = re.compile(
-    rf"(?:10{{3,}}|1M|K)(?:{'|'.join(TICKERS)})|[0-9]{{4,}}[A-Z]+|[A-Z]+10{{3,}}"
+    rf"K(?:{'|'.join(TICKERS)})|1M[A-Z]{{3,}}|[0-9]{{4,}}[A-Z]+|[A-Z]+10{{3,}}"
     rf"|[A-Z]{{2,}}[FGHJKMNQUVXZ][0-9]{{1,2}}|{_OPTION.pattern}"
 )
 """Words that are a market of their own: a multiple of an asset, a future of a month, an option."""
@@ -177,7 +178,7 @@ def symbol_of_pair(base: str, quote: str) -> str | None:
     base, quote = asset_of(base), asset_of(quote)
     if quote in USD_LIKE:
         return base if base in TICKERS else symbol_of_word(base) if base.isalnum() else normalise_symbol(base)
-    return f"{base}/{quote}" if base != quote and _BASE.fullmatch(base) else None
+    return f"{base}/{quote}" if base != quote and _BASE.fullmatch(base) and _QUOTE.fullmatch(quote) else None
 
 
 def is_pair(base: str, quote: str) -> bool:
@@ -306,9 +307,8 @@ def read_parts(text: str) -> str | None:
     builders = _BUILDERS.fullmatch(text)
     if builders:
         return f"{builders[1]}:{builders[2]}"  # as Hyperliquid itself writes it
-    parts = _SPLIT.split(text)
-    is_led = len(parts) > 1 and parts[0] in LEADS
-    parts = parts[is_led:]
+    is_led = text.startswith(LEADS)
+    parts = _SPLIT.split(text)[is_led:]
     words = len(parts)
     while parts and parts[-1] in PERPETUALS:
         parts.pop()
@@ -322,7 +322,7 @@ def read_parts(text: str) -> str | None:
         case [base, quote] if asset_of(base) in TICKERS and asset_of(quote) in TICKERS and ":" not in text:
             return symbol_of_pair(base, quote)
         case [base, quote] if "/" in text and BEFORE.keys().isdisjoint(parts):
-            return symbol_of_pair(base, quote) if len(quote) > 1 else None
+            return symbol_of_pair(base, quote)
     return market_of(text)
 
 

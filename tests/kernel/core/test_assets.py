@@ -89,7 +89,7 @@ def test_normalises_each_symbol_name_and_pair(symbol):
         ("EUR", None),
         ("$usd", None),
         ("EUR/EUR", None),
-        ("EUR/USDT", None),
+        ("EUR/USDT", "EURUSD"),
         ("BTC/ETH", None),
         ("what is btc", None),
         ("狗", None),

@@ -43,6 +43,10 @@ def tickers(*keys: str) -> tuple[Entity, ...]:
         ("买入\uff22\uff34\uff23，\uff04\uff46\uff4f\uff4f 再等等", ["BTC", "FOO"]),
         ("欧元\uff0f美元", ["EURUSD"]),
         ("5 USDs, USDS", ["USDS"]),
+        ("bought NASDAQ:AAPL, not the index", ["AAPL"]),
+        ("7203.T and LSE:VOD, then BRK-B.", ["7203.T", "VOD.L", "BRK.B"]),
+        ("^GSPC up, SOLUSDT.P down", ["SPX", "SOL"]),
+        ("note:TSLA, U.S. yields, BTC.D fell", ["TSLA", "BTC"]),
         ("", []),
     ],
 )
