@@ -53,7 +53,7 @@ def test_every_way_in_answers_the_first_and_stores_nothing(agent: Agent, path: s
     assert again == {**first, "status": 200, "repeated": True}
     by_tool = agent.tool(tool, {**body, "reasoning": "to be sure"})
     by_mcp = send(agent.key, request("tools/call", name=tool, arguments=body)).json()["result"]["structuredContent"]
-    assert by_tool.json()["data"] == by_mcp == {"id": first["id"], "repeated": True}
+    assert by_tool.json()["data"] == by_mcp == {"id": first["id"], "repeated": True, "symbol": first["symbol"]}
     assert (model.objects.count(), AuditEntry.objects.count()) == (stored + 1, entries + 1)
 
 

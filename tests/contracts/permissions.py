@@ -440,6 +440,7 @@ OPERATIONS: dict[str, tuple[Act, Audience]] = {
     "GET /v1/audit/findings": (Act.AUDIT_READ, OPERATORS_BY_KEY),
     "GET /v1/budget": (Act.BUDGET_READ, OPERATORS_BY_KEY),
     "POST /v1/prices": (Act.PRICES_WRITE, by_key(Scope.TRADING_WRITE)),
+    "GET /v1/symbols": (Act.SYMBOLS_READ, by_key(None)),
     "GET /v1/tools": (Act.TOOLS, by_key(None)),
     "POST /v1/tools/{name}": (Act.TOOLS, by_key(Scope.MEMORY_READ)),  # the tool memory_read; all of them below
     "GET /v1/edges": (Act.GRAPH_READ, by_key(Scope.MEMORY_READ)),

@@ -8,7 +8,6 @@ from django.utils.translation import gettext as _
 from memory_app.memories.core import HARD_CONSTRAINT, MAX_CONTENT_CHARS, MAX_TICKERS, TICKER, is_hard_constraint
 from minara_site.kernel.core.symbols import normalise_symbol
 from minara_site.kernel.errors import FieldError, Invalid
-from minara_site.kernel.market.labels import symbol_advice
 from minara_site.kernel.plain_text import clean_text
 
 MAX_METADATA_CHARS = 8_000
@@ -31,7 +30,6 @@ def clean_tickers(tickers: Sequence[str]) -> list[str]:
     wrong = [name for name in names if not (TICKER.fullmatch(name) or normalise_symbol(name))]
     if wrong or len(names) > MAX_TICKERS:
         problem = _("Name at most %(max)d tickers such as BTC or EUR/USD.") % {"max": MAX_TICKERS}
-        problem = symbol_advice(wrong[0]) if wrong else problem
         raise Invalid(problem, errors=(FieldError("tickers", problem),))
     return names
 

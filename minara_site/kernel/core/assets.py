@@ -7,7 +7,6 @@ from enum import StrEnum
 from itertools import permutations
 
 from minara_site.kernel.core.data_files import load_toml
-from minara_site.kernel.core.venues import EXCHANGES
 
 
 class AssetGroup(StrEnum):
@@ -78,7 +77,6 @@ def names_of(table: dict[str, tuple[str, ...]]) -> dict[str, str]:
 
 
 TICKER_OF = names_of(TICKERS)
-SHARE_CLASSES = frozenset("ABC")
 
 _NARROW = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)}
 
@@ -89,19 +87,8 @@ def narrowed(text: str) -> str:
 
 
 def classify(symbol: str) -> AssetClass | None:
-    """Return the class of a canonical symbol (see `normalise_symbol`); None for what is unclassified.
-
-    What stands on a stock exchange, `7203.T`, or has share classes, `BRK.B`, is a stock.
-    """
-    known = CLASSES.get(symbol)
-    if known or "." not in symbol:
-        return known
-    name, _dot, suffix = symbol.rpartition(".")
-    of_name = CLASSES.get(name)
-    if of_name and of_name.group is AssetGroup.CRYPTO and len(suffix) == 1:
-        return None  # Kraken's staked coins: ETH.F
-    is_stock = suffix in EXCHANGES or (suffix in SHARE_CLASSES and of_name in {None, AssetClass.STOCK})
-    return AssetClass.STOCK if is_stock else None
+    """Return the class of a canonical symbol (see `normalise_symbol`); None for what the table does not know."""
+    return CLASSES.get(symbol)
 
 
 def group_of(symbol: str) -> AssetGroup | None:

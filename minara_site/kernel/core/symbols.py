@@ -21,7 +21,7 @@ from minara_site.kernel.core.assets import (
     is_forex_pair,
     narrowed,
 )
-from minara_site.kernel.core.venues import AFTER, AMERICAN, BEFORE, DIGITS, KRAKEN, PLAIN, SEVERAL, SUFFIXES
+from minara_site.kernel.core.venues import AFTER, AMERICAN, BEFORE, DIGITS, EXCHANGES, KRAKEN, PLAIN, SEVERAL, SUFFIXES
 
 MAX_CHARS, MAX_SENT_CHARS = 32, 100
 USD_LIKE = ASSETS[AssetClass.STABLECOIN].keys() | {"USD", "PERP"}
@@ -51,12 +51,12 @@ _QUOTE = re.compile(r"(?=[0-9]*[A-Z])[A-Z0-9]{2,10}")
 _PAIR = re.compile(r"([A-Z0-9]+)[/_-]([A-Z0-9]+)(?:[/_-](?:PERP|SWAP|PERPETUAL)|[:_]\2|:\1)?")
 _SPLIT = re.compile(r"[/:_-]")
 _BUILDERS = re.compile(r"([A-Z0-9]+)-([A-Z0-9]+)/([A-Z]+):\3")
-_SHARES = re.compile(r"([A-Z]{1,5})[ ./_-]([A-C])")
+_SHARES = re.compile(r"([A-Z]{2,5})[ ./_-]([A-C])")
 _LISTED = re.compile(r"[A-Z0-9]{1,9}(?:[-._][A-Z0-9]{1,4})?")
 _REUTERS_SHARES = re.compile(r"([A-Z]+)([a-z])(\.[A-Z]+)")
 _OPTION = re.compile(r"[A-Z]{1,6}[0-9]{6}[CP][0-9]{8}")
 _MARKET = re.compile(
-    r"@[0-9]{1,6}|(?=[^A-Z]*[A-Z])(?:[A-Z0-9]+(?:[-._:][A-Z0-9]+)*(?:=F|!)?|[A-Z0-9-]+/[A-Z0-9]+:[A-Z0-9-]+)"
+    r"@[0-9]{1,6}|(?=[^A-Z]*[A-Z])(?:[A-Z0-9]+(?:[-._:][A-Z0-9]+)*(?:=F|(?<=[0-9])!)?|[A-Z0-9-]+/[A-Z0-9]+:[A-Z0-9-]+)"
 )
 _OWN_PRICE = re.compile(
     rf"K(?:{'|'.join(TICKERS)})|1M[A-Z]{{3,}}|[0-9]{{4,}}[A-Z]+|[A-Z]+10{{3,}}"
@@ -130,8 +130,20 @@ def kind_of(symbol: str) -> SymbolKind:
         return SymbolKind.ASSET
     if "/" in symbol and ":" not in symbol:
         return SymbolKind.PAIR
-    is_own = _OWN_PRICE.fullmatch(symbol) or not (symbol.isalnum() or classify(symbol))
+    is_own = _OWN_PRICE.fullmatch(symbol) or not (symbol.isalnum() or class_of(symbol))
     return SymbolKind.MARKET if is_own else SymbolKind.ASSET
+
+
+def class_of(symbol: str) -> AssetClass | None:
+    """Return the class of a symbol, also of a listing, 7203.T, and of a class of shares, BRK.B.
+
+    Pages of assets and coverage are of the table's assets alone: `classify`.
+    """
+    name, dot, suffix = symbol.rpartition(".")
+    of_name = classify(name)
+    is_coin = of_name is not None and of_name.group is AssetGroup.CRYPTO and len(suffix) == 1
+    is_stock = suffix in EXCHANGES or (suffix in {"A", "B", "C"} and of_name in {None, AssetClass.STOCK})
+    return AssetClass.STOCK if dot and is_stock and not is_coin else classify(symbol)
 
 
 def symbol_of_word(word: str, *, is_quoted: bool = False) -> str | None:
@@ -236,7 +248,7 @@ def read_shares(text: str) -> str | None:
     """Return a class of shares in its one spelling, BRK.B."""
     shares = _SHARES.fullmatch(text)
     symbol = ".".join(shares.groups()) if shares else ""
-    return symbol if classify(symbol) else None
+    return symbol if class_of(symbol) else None
 
 
 def read_index(name: str) -> str | None:

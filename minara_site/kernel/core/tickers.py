@@ -12,10 +12,10 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-from minara_site.kernel.core.assets import FIAT, TICKER_OF, TICKERS, classify, names_of, narrowed
+from minara_site.kernel.core.assets import FIAT, TICKER_OF, TICKERS, names_of, narrowed
 from minara_site.kernel.core.data_files import load_toml
-from minara_site.kernel.core.symbols import MONEY, asset_in, compact_pair, normalise_asset, symbol_of_pair
-from minara_site.kernel.core.venues import BEFORE
+from minara_site.kernel.core.symbols import MONEY, asset_in, class_of, compact_pair, normalise_asset, symbol_of_pair
+from minara_site.kernel.core.venues import BEFORE, EXCHANGES
 
 
 class EntityKind(StrEnum):
@@ -147,7 +147,9 @@ def find_spelled(text: str) -> Iterator[Mention]:
     """Yield the assets that are written as charts and exchanges do: NASDAQ:AAPL, 7203.T, BRK-B, ^GSPC."""
     for match in _SPELLED.finditer(text):
         symbol = normalise_asset(match.group()) or ""
-        if match[1] in BEFORE or classify(symbol):
+        name, _dot, suffix = symbol.rpartition(".")
+        is_known = class_of(symbol) and (suffix in EXCHANGES or (name or symbol) in TICKERS)
+        if is_known or (symbol and match[1] in BEFORE):
             yield Mention(*match.span(), Entity(EntityKind.TICKER, symbol))
 
 

@@ -9,8 +9,7 @@ from typing import Any, Protocol
 
 from django.conf import settings
 
-from minara_site.kernel.core.assets import classify
-from minara_site.kernel.core.symbols import how_read, kind_of, normalise_symbol
+from minara_site.kernel.core.symbols import class_of, how_read, kind_of, normalise_symbol
 from minara_site.kernel.errors import FieldError, Invalid
 from minara_site.kernel.market import statements
 from minara_site.kernel.market.core import Quote, newest_quote
@@ -70,12 +69,12 @@ def describe_assets(rows: Sequence[Judged], *, now: datetime) -> dict[int, dict[
 
 def reading_of(text: str, symbol: str, quote: Quote | None) -> dict[str, Any]:
     """Return what a text was read as, with the newest price that is stored."""
-    is_listed = symbol in listed_symbols()
+    is_listed = quote is None and symbol in listed_symbols()
     return {
         "text": text,
         "asset": symbol,
         "kind": kind_of(symbol),
-        "asset_class": classify(symbol),
+        "asset_class": class_of(symbol),
         "how": how_read(text, symbol),
         "price": {
             "known": bool(quote or is_listed),

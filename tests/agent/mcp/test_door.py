@@ -129,7 +129,9 @@ def decide(key, idempotency_key, decision="BTC rises."):
     case = {"asset": "BTC", "decision": decision, "direction": "bullish", "horizon_hours": 24}
     meta = {"minara/idempotency-key": idempotency_key}
     result = send(key, request("tools/call", name="record_case", arguments=case, _meta=meta)).json()["result"]
-    return result["isError"], json.loads(result["content"][-1]["text"])
+    said = json.loads(result["content"][-1]["text"])
+    assert result["isError"] or said.pop("symbol")["asset"] == "BTC"
+    return result["isError"], said
 
 
 @pytest.mark.database

@@ -5,8 +5,16 @@ from pathlib import Path
 
 from hypothesis import given, strategies as st
 
-from minara_site.kernel.core.assets import AssetClass, classify
-from minara_site.kernel.core.symbols import How, SymbolKind, how_read, kind_of, normalise_asset, normalise_symbol
+from minara_site.kernel.core.assets import AssetClass
+from minara_site.kernel.core.symbols import (
+    How,
+    SymbolKind,
+    class_of,
+    how_read,
+    kind_of,
+    normalise_asset,
+    normalise_symbol,
+)
 from minara_site.kernel.core.venues import AFTER, BEFORE, EXCHANGES, SUFFIXES
 from tests.kit.tables import table
 
@@ -66,7 +74,7 @@ def test_names_the_price(text, symbol):
         *("", " ", "$", "USD", "eur", "BTC/BTC", "wbtc/btc", "EUR/BTC", "USD/USDT", "123", "7203", "00700", "LSE/VOD"),
         *("BTC ETH", "go in", "what is btc", "<b>", "BTC/", "-PERP", "BTC\n/USD", "'; --", "a/b/c", "https://a.b/c"),
         *("BTC?", "BTC#1", "BTC%20USD", "B\u200bTC", "BTC\u200b", "🚀", "贵州茅台", "TSE:RY", "EURONEXT:AIR", "AAPL@SMART"),
-        *("a" * 40, "BTC" + " " * 200 + "USD", "A:" * 100, "0x" + "ab" * 20),
+        *("no-ticker!", "a/b", "a" * 40, "BTC" + " " * 200 + "USD", "A:" * 100, "0x" + "ab" * 20),
     ],
 )  # fmt: skip
 def test_refuses_what_names_no_one_price(text):
@@ -105,7 +113,7 @@ def test_a_symbol_means_itself(text):
     ],
 )
 def test_says_what_a_symbol_stands_for(symbol, kind, asset_class):
-    assert (normalise_symbol(symbol), kind_of(symbol), classify(symbol)) == (symbol, kind, asset_class)
+    assert (normalise_symbol(symbol), kind_of(symbol), class_of(symbol)) == (symbol, kind, asset_class)
 
 
 @table(

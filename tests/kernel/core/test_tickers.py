@@ -46,6 +46,7 @@ def tickers(*keys: str) -> tuple[Entity, ...]:
         ("bought NASDAQ:AAPL, not the index", ["AAPL"]),
         ("7203.T and LSE:VOD, then BRK-B.", ["7203.T", "VOD.L", "BRK.B"]),
         ("^GSPC up, SOLUSDT.P down", ["SPX", "SOL"]),
+        ("EURONEXT:AIR, PLAN-B and NOTES.MD", []),
         ("note:TSLA, U.S. yields, BTC.D fell", ["TSLA", "BTC"]),
         ("", []),
     ],

@@ -66,7 +66,7 @@ def test_a_pair_that_fails_is_said_and_the_others_are_stored(exchange):
 
 
 def test_says_what_is_missing(settle, exchange):
-    with pytest.raises(CommandError, match="is no symbol of a price"):
+    with pytest.raises(CommandError, match="USD: This is a currency alone"):
         run("--symbol", "USD")
     settle(market_symbols=())
     with pytest.raises(CommandError, match="Set MARKET_SYMBOLS"):

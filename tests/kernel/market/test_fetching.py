@@ -152,7 +152,7 @@ def test_the_settings_name_the_source_and_each_price_once(configured, monkeypatc
     settle(market_symbols=("BTC/USDT", "BTC/USDC", "ETH/BTC"))
     assert [(pair.spelling, pair.symbol) for pair in current_pairs()] == [("BTC/USDT", "BTC"), ("ETH/BTC", "ETH/BTC")]
     settle(market_symbols=("USD",))
-    with pytest.raises(PricesMisconfigured, match="Write BTC/USDT"):
+    with pytest.raises(PricesMisconfigured, match="USD: This is a currency alone"):
         current_pairs()
     settle(market_base_url="")
     with pytest.raises(PricesMisconfigured, match="MARKET_BASE_URL"):

@@ -151,7 +151,7 @@ def test_a_line_without_end_is_one_refused_row(write):
     assert PriceBar.objects.count() == 2
 
 
-@table(("symbol", "interval"), [("USD", "1h"), ("BTC", "1y")])
-def test_refuses_a_symbol_or_an_interval_that_is_none(write, symbol, interval):
-    with pytest.raises(CommandError, match="write a"):
+@table(("symbol", "interval", "said"), [("USD", "1h", "Name both, such as EURUSD"), ("BTC", "1y", "write a length")])
+def test_refuses_a_symbol_or_an_interval_that_is_none(write, symbol, interval, said):
+    with pytest.raises(CommandError, match=said):
         run(write(LINE.format(hour=0)), symbol=symbol, interval=interval)

@@ -44,6 +44,16 @@ def ids(page, query=""):
     return [int(pk) for pk in re.findall(r'<tr id="case-(\d+)"', text_of(page.get(f"{LIST}?{query}")))]
 
 
+@pytest.mark.parametrize(("stored", "said"), [("7", "sent as NASDAQ:AAPL"), ("", "No price of AAPL is known")])
+def test_the_page_says_what_was_sent_and_when_no_price_of_it_is_known(page, ana, stored, said):
+    case = make_case(ana, asset="AAPL", asset_text="NASDAQ:AAPL", hours=2)
+    if stored:
+        post_prices("AAPL", (NOON - HOUR, stored))
+    shown = words_of(page.get(one(case)))
+    assert said in shown
+    assert ("No price of AAPL is known" in shown) is not bool(stored)
+
+
 def hold(case):
     found = {"rule": "r", "reason": "injection"}
     fields = {"rules_version": "1", "content_sha256": "0" * 64, "actor": "key:abcd1234", "held_at": NOON, **found}

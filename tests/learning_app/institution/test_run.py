@@ -251,7 +251,7 @@ def test_repairs_count_towards_the_calls_of_a_run(ana, asking):
     [
         ([], "invalid"),
         ([f"C{number}" for number in range(21)], "invalid"),
-        (["not a ticker"], "invalid"),
+        (["not a ticker"], "symbol_unknown"),
         (["BTC", "ETH"], "no_price"),
     ],
 )
