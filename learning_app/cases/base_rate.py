@@ -32,7 +32,7 @@ class MarketHistory:
 
 
 def load_history(symbol: str, *, at: datetime) -> MarketHistory | None:
-    """Return what the instance knows of a symbol, None when it has no price up to then. Three queries."""
+    """Return what the instance knows of a symbol, None when it has no price up to then. At most three queries."""
     bars = PriceBar.objects.filter(
         owner_id__isnull=True,
         symbol=symbol,
@@ -44,8 +44,10 @@ def load_history(symbol: str, *, at: datetime) -> MarketHistory | None:
         points.order_by("at").values_list("at", flat=True).first(),
     ]
     known = [first for first in firsts if first]
+    if not known:
+        return None
     newest = bars.order_by("-closes_at", "interval_seconds").values_list("interval_seconds", flat=True).first()
-    return MarketHistory(min(known), timedelta(seconds=newest) if newest else None) if known else None
+    return MarketHistory(min(known), timedelta(seconds=newest) if newest else None)
 
 
 def find_base_rate(

@@ -8,7 +8,6 @@ from pydantic import Field
 
 from learning_app.cases.services.record import MAX_HINTS, MAX_HORIZON_HOURS, CaseDraft
 from learning_app.vocabulary import OutcomeState
-from minara_site.kernel.core.symbols import MAX_SENT_CHARS
 from minara_site.kernel.market.outcome import Direction
 from minara_site.kernel.market.regime import Regime
 from minara_site.web.schemas import HeldOut, PageQuery, Repeated, Strict, SymbolOut
@@ -19,7 +18,7 @@ class NewCase(Strict):
 
     asset: Annotated[
         str,
-        Field(max_length=MAX_SENT_CHARS, description="A market symbol: BTC, ETH/BTC, EURUSD, NASDAQ:AAPL, 7203.T."),
+        Field(description="A market symbol: BTC, ETH/BTC, EURUSD, NASDAQ:AAPL, 7203.T."),
     ]
     decision: Annotated[str, Field(description="What was decided and why, 1 to 4000 characters. No secrets.")]
     direction: Annotated[Direction, Field(description="What the price is expected to do.")]
@@ -58,7 +57,7 @@ class NewCase(Strict):
 class CaseQuery(PageQuery):
     """Filters of the list."""
 
-    asset: Annotated[str | None, Field(max_length=MAX_SENT_CHARS)] = None
+    asset: Annotated[str | None, Field(max_length=32)] = None
     outcome_state: OutcomeState | None = None
     trade_ref: Annotated[str | None, Field(max_length=120)] = None
 

@@ -22,7 +22,7 @@ from memory_app.roles.services.outcome import apply_due_marks, mark_outcome, ope
 from memory_app.roles.services.record import DecisionDraft, record_decision
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
-from minara_site.kernel.core.symbols import MAX_SENT_CHARS, normalise_symbol
+from minara_site.kernel.core.symbols import normalise_symbol
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.guard.selectors import written_record
@@ -150,7 +150,7 @@ class EntryQuery(PageQuery):
         Field(max_length=MAX_QUERY_CHARS, description="What to find in asset, decision, narrative and lesson."),
     ] = None
     role: Annotated[str | None, Field(max_length=120)] = None
-    asset: Annotated[str | None, Field(max_length=MAX_SENT_CHARS)] = None
+    asset: Annotated[str | None, Field(max_length=32)] = None
     status: EntryStatus | None = None
     class_: Annotated[Classification | None, Field(alias="class")] = None
     outcome: Outcome | None = None

@@ -234,10 +234,9 @@ class RoleMemory(models.Model):
 
     @property
     def asset_text(self) -> str:
-        """What its inputs call the asset; its symbol while the guard holds them."""
-        inputs = self.inputs.values() if isinstance(self.inputs, dict) and not self.held_at else ()
-        sent = (each for each in inputs if isinstance(each, str) and normalise_symbol(each) == self.asset)
-        return next(sent, self.asset)
+        """What its inputs call the asset; its symbol where they call it otherwise, and while the guard holds them."""
+        given = self.inputs.get("asset") if isinstance(self.inputs, dict) and not self.held_at else None
+        return given if isinstance(given, str) and normalise_symbol(given) == self.asset else self.asset
 
     @property
     def said(self) -> tuple[str, str, str, str]:

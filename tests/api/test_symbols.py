@@ -42,7 +42,7 @@ def price(agent: Agent, symbol: str) -> None:
     [
         ("NASDAQ:AAPL", ("AAPL", "asset", "stock", "venue")),
         ("BTC-USDT-PERP", ("BTC", "asset", "major_crypto", "quote")),
-        ("ETHBTC", ("ETH/BTC", "pair", None, "pair")),
+        ("ETHBTC", ("ETH/BTC", "pair", None, "spelling")),
         ("TSE:7203", ("7203.T", "asset", "stock", "venue")),
         ("kPEPE", ("KPEPE", "market", None, "own_market")),
         ("比特币", ("BTC", "asset", "major_crypto", "name")),

@@ -48,10 +48,13 @@ def upgrade() -> None:
         ("SOLUSDT.P", "SOL"),
         ("BTCUSD", "BTC"),
         ("XYZ/TSLA", "XYZ:TSLA"),
+        ("FLX/BTC", "FLX:BTC"),
+        ("ABX/TSLA", "ABX:TSLA"),
+        ("BTCUSDT/250627", "BTCUSDT-250627"),
         ("BTC/27JUN25", "BTC-27JUN25"),
         *(
             (symbol, symbol)
-            for symbol in "BTC ETH/BTC BTC/EUR SOL/JUP COIN/BTC HYPE/BTC NDX/BTC FX/BTC USDT/EUR EURUSD BRK.B FOO"
+            for symbol in "BTC ETH/BTC BTC/EUR SOL/JUP COIN/BTC HYPE/BTC HYPE/SOL NDX/BTC BTC/XAU ETH/SPY ETH/1INCH SOL/1000SATS SIX/SOL INDEX/ETH SPX.L FX/BTC USDT/EUR EURUSD BRK.B FOO"
             " EURONEXT/AIR".split()
         ),
     ],
@@ -66,6 +69,7 @@ def test_reads_again_what_is_open_every_price_and_every_link(ana: Any, ben: Any)
     waiting = make_case(ana, asset="NDX/AAPL")
     judged = make_case(ana, asset="NDX/AAPL", outcome_state="expired", resolved_at=NOON)
     entry = make_row(ana, asset="NDX/AAPL", inputs={"asset": "NASDAQ:AAPL", "direction": "bullish"})
+    dollar = make_row(ana, asset="COIN/BTC", inputs={"asset": "COINBASE:BTC-USD", "direction": "bullish"})
     post_prices("NDX/AAPL", (NOON - HOUR, "1"), (NOON - 2 * HOUR, "2"))
     post_prices("AAPL", (NOON - HOUR, "3"))
     post_prices("NDX/AAPL", (NOON - HOUR, "4"), owner=ben)
@@ -74,10 +78,11 @@ def test_reads_again_what_is_open_every_price_and_every_link(ana: Any, ben: Any)
     upgrade()
 
     case = TradingCase.objects.get(pk=waiting.pk)
-    assert (case.asset, case.asset_text) == ("AAPL", "NDX/AAPL")
+    assert (case.asset, case.asset_text) == ("AAPL", "")
     assert TradingCase.objects.get(pk=judged.pk).asset == "NDX/AAPL"
     decision = RoleMemory.objects.get(pk=entry.pk)
     assert (decision.asset, decision.asset_text) == ("AAPL", "NASDAQ:AAPL")
+    assert RoleMemory.objects.get(pk=dollar.pk).asset == "BTC"
     prices = PricePoint.objects.order_by("symbol", "-at", "pk").values_list("symbol", "price", "owner_id")
     assert [(symbol, price.normalize(), owner) for symbol, price, owner in prices] == [
         ("AAPL", Decimal(3), None),
@@ -91,6 +96,7 @@ def test_reads_again_what_is_open_every_price_and_every_link(ana: Any, ben: Any)
     counts = {"decisions": 1, "runs": 0, "prices": 2, "links": 0}
     assert Alert.objects.get().facts["changes"] == [
         {"was": "AAPL.O", "today": "AAPL", "cases": 0, "decisions": 0, "runs": 0, "prices": 0, "links": 1},
+        {"was": "COIN/BTC", "today": "BTC", "cases": 0, **counts, "prices": 0},
         {"was": "NDX/AAPL", "today": "AAPL", "cases": 1, **counts},
     ]
 

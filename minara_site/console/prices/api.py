@@ -7,11 +7,11 @@ from typing import Annotated, Any
 
 from django.utils import timezone
 from ninja import Body, Query, Schema, Status
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
-from minara_site.kernel.core.symbols import MAX_SENT_CHARS, normalise_symbol
+from minara_site.kernel.core.symbols import normalise_symbol
 from minara_site.kernel.market.core import Point, UnusableError, read_moment, read_price
 from minara_site.kernel.market.labels import fault_sentence, symbol_advice
 from minara_site.kernel.market.services import MAX_POINTS, record_points
@@ -22,9 +22,8 @@ from minara_site.web.schemas import Data, Strict, SymbolOut
 router = ApiRouter(tags=["prices"])
 
 
-def symbol_of(value: Any) -> str:
+def symbol_of(text: str) -> str:
     """Return the symbol under which a price is stored. Raises ValueError."""
-    text = value if isinstance(value, str) else ""
     symbol = normalise_symbol(text)
     if symbol is None:
         raise ValueError(symbol_advice(text))
@@ -43,7 +42,7 @@ def said_plainly(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return read_or_say
 
 
-Symbol = Annotated[str, BeforeValidator(symbol_of, json_schema_input_type=str)]
+Symbol = Annotated[str, AfterValidator(symbol_of)]
 Price = Annotated[Decimal, BeforeValidator(said_plainly(read_price), json_schema_input_type=str | float)]
 Moment = Annotated[datetime, BeforeValidator(said_plainly(read_moment), json_schema_input_type=str | float)]
 
@@ -69,7 +68,7 @@ NewPrices = Annotated[
 class SymbolQuery(Strict):
     """What to read, such as BTC-USDT-PERP, NASDAQ:AAPL or TSE:7203."""
 
-    text: Annotated[str, Field(max_length=MAX_SENT_CHARS)]
+    text: str
 
 
 class PricesStored(Schema):

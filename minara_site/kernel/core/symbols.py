@@ -21,7 +21,19 @@ from minara_site.kernel.core.assets import (
     is_forex_pair,
     narrowed,
 )
-from minara_site.kernel.core.venues import AFTER, AMERICAN, BEFORE, DIGITS, EXCHANGES, KRAKEN, PLAIN, SEVERAL, SUFFIXES
+from minara_site.kernel.core.venues import (
+    AFTER,
+    AMERICAN,
+    BEFORE,
+    BUILDERS,
+    CLEAR,
+    DIGITS,
+    EXCHANGES,
+    KRAKEN,
+    PLAIN,
+    SEVERAL,
+    SUFFIXES,
+)
 
 MAX_CHARS, MAX_SENT_CHARS = 32, 100
 USD_LIKE = ASSETS[AssetClass.STABLECOIN].keys() | {"USD", "PERP"}
@@ -41,16 +53,14 @@ STAKED = frozenset({"S", "F"})
 """What Kraken writes behind coins that are lent out: ETH.S, DOT28.S."""
 OVER_DOLLAR = frozenset({"EUR", "GBP", "AUD", "NZD"})
 """Currencies whose price in dollars is asked for by their name alone."""
-BESIDE = {venue: suffix for venue, suffix in BEFORE.items() if len(venue) > 3}  # noqa: PLR2004
-"""Venues that are meant beside any mark, not only beside a colon: FX is also a coin."""
-BEHIND = {":": BEFORE | AFTER, "@": BEFORE, ".": BESIDE | SUFFIXES} | dict.fromkeys("/-_", BESIDE)
+BEHIND = {":": BEFORE | AFTER, "@": BEFORE, ".": CLEAR | SUFFIXES} | dict.fromkeys("/-_", CLEAR)
 """What may stand behind a symbol, by the mark between them."""
 
-_BASE = re.compile(r"(?=[0-9]*[A-Z])[A-Z0-9][A-Z0-9.]{0,15}")
+_BASE = re.compile(r"(?=[0-9]*[A-Z])[A-Z0-9](?:[A-Z0-9.]{0,14}[A-Z0-9])?")
 _QUOTE = re.compile(r"(?=[0-9]*[A-Z])[A-Z0-9]{2,10}")
 _PAIR = re.compile(r"([A-Z0-9]+)[/_-]([A-Z0-9]+)(?:[/_-](?:PERP|SWAP|PERPETUAL)|[:_]\2|:\1)?")
 _SPLIT = re.compile(r"[/:_-]")
-_BUILDERS = re.compile(r"([A-Z0-9]+)-([A-Z0-9]+)/([A-Z]+):\3")
+_BUILDERS_PAIR = re.compile(r"([A-Z0-9]+)-([A-Z0-9]+)/([A-Z]+):\3")
 _SHARES = re.compile(r"([A-Z]{2,5})[ ./_-]([A-C])")
 _LISTED = re.compile(r"[A-Z0-9]{1,9}(?:[-._][A-Z0-9]{1,4})?")
 _REUTERS_SHARES = re.compile(r"([A-Z]+)([a-z])(\.[A-Z]+)")
@@ -59,8 +69,8 @@ _MARKET = re.compile(
     r"@[0-9]{1,6}|(?=[^A-Z]*[A-Z])(?:[A-Z0-9]+(?:[-._:][A-Z0-9]+)*(?:=F|(?<=[0-9])!)?|[A-Z0-9-]+/[A-Z0-9]+:[A-Z0-9-]+)"
 )
 _OWN_PRICE = re.compile(
-    rf"K(?:{'|'.join(TICKERS)})|1M[A-Z]{{3,}}|[0-9]{{4,}}[A-Z]+|[A-Z]+10{{3,}}"
-    rf"|[A-Z]{{2,}}[FGHJKMNQUVXZ][0-9]{{1,2}}|{_OPTION.pattern}"
+    rf"K(?:{'|'.join(ASSETS[AssetClass.MEME_COIN])})|1M[A-Z]{{3,}}|[0-9]{{4,}}[A-Z]+|[A-Z]+[0-9]{{4,}}[A-Z0-9]*"
+    r"|[A-Z0-9]{2,}[FGHJKMNQUVXZ](?:20)?[0-9]{1,2}|[A-Z]+C[0-9]|[A-Z]+[0-9]{1,2}[A-Z]{3}[0-9]{2}"
 )
 """Words that are a market of their own: a multiple of an asset, a future of a month, an option."""
 
@@ -80,8 +90,7 @@ class How(StrEnum):
     NAME = "name"  # Bitcoin
     VENUE = "venue"  # NASDAQ:AAPL, TSE:7203
     QUOTE = "quote"  # BTC-USDT-PERP
-    PAIR = "pair"  # ETHBTC
-    SPELLING = "spelling"  # ^GSPC, BRK-B, EUR/USD
+    SPELLING = "spelling"  # ^GSPC, BRK-B, EUR/USD, ETHBTC
     OWN_MARKET = "own_market"  # kPEPE, BTC-27JUN25
 
 
@@ -105,7 +114,7 @@ def normalise_symbol(text: str) -> str | None:
         return symbol_of_word(upper)
     venue, _colon, name = upper.partition(":")
     if name and venue in BEFORE:
-        symbol = read_listed(BEFORE[venue], name)
+        symbol = read_listed(BEFORE[venue], name.lstrip())
     elif (pair := _PAIR.fullmatch(upper)) and is_pair(pair[1], pair[2]):
         symbol = symbol_of_pair(pair[1], pair[2])
     else:
@@ -148,25 +157,21 @@ def class_of(symbol: str) -> AssetClass | None:
 
 def symbol_of_word(word: str, *, is_quoted: bool = False) -> str | None:
     """Return the symbol of letters and digits in capitals; `is_quoted` says that it is a pair."""
+    word = KRAKEN.get(word, word)
     named = TICKER_OF.get(word.casefold())
     if named:
         return named
     first, second = word[:4], word[4:]
-    if (first in KRAKEN or second in KRAKEN) and len(second) in {0, 4}:
-        first, second = KRAKEN.get(first, first), KRAKEN.get(second, second)
-        return symbol_of_pair(first, second) if second else symbol_of_word(first)
+    if (first in KRAKEN or second in KRAKEN) and (first in KRAKEN or first in TICKERS) and len(second) == len(first):
+        return symbol_of_pair(KRAKEN.get(first, first), KRAKEN.get(second, second))
     if word[-4:] in QUOTES or word[-3:] in QUOTES or word[-5:] in QUOTES:
         pair = compact_pair(word)
         if pair or word in FIAT:
             return pair
         for size in (5, 4, 3):
             base, quote = word[:-size], word[-size:]
-            if quote in (QUOTES if is_quoted else STABLE) and len(base) > 1 and not base.isdecimal():
+            if base and quote in (QUOTES if is_quoted else STABLE) and not base.isdecimal():
                 return symbol_of_pair(base, quote)
-    elif word.endswith("M") and "USD" in word:
-        pair = compact_pair(word[:-1])  # KuCoin's perpetuals, XBTUSDTM
-        if pair:
-            return pair
     return word if _BASE.fullmatch(word) or _OPTION.fullmatch(word) else None
 
 
@@ -183,19 +188,21 @@ def compact_pair(word: str) -> str | None:
 
 
 def symbol_of_pair(base: str, quote: str) -> str | None:
-    """Return the symbol of two halves in capitals, None when they are one asset or the first is no asset."""
+    """Return the symbol of two halves in capitals, None when they are one asset, or one is no asset but a venue."""
     if base in FIAT:
         pair = base + ("USD" if quote in USD_LIKE else quote)
         return pair if is_forex_pair(pair) else None
     base, quote = asset_of(base), asset_of(quote)
     if quote in USD_LIKE:
         return base if base in TICKERS else symbol_of_word(base) if base.isalnum() else normalise_symbol(base)
-    return f"{base}/{quote}" if base != quote and _BASE.fullmatch(base) and _QUOTE.fullmatch(quote) else None
+    halves = {base, quote}
+    is_named = len(halves) > 1 and CLEAR.keys().isdisjoint(halves - TICKERS.keys())
+    return f"{base}/{quote}" if is_named and _BASE.fullmatch(base) and _QUOTE.fullmatch(quote) else None
 
 
 def is_pair(base: str, quote: str) -> bool:
     """Say whether two words are an asset and its quote for certain, and not a symbol beside its venue."""
-    return quote in QUOTES and (base not in BESIDE or base in TICKERS or quote in MONEY)
+    return quote in QUOTES and (base not in CLEAR or base in TICKERS or quote in MONEY)
 
 
 def asset_of(word: str) -> str:
@@ -210,7 +217,7 @@ def read_marked(text: str, sent: str) -> str | None:
         text = "{}.{}{}".format(*shares_of_reuters.groups()).upper()
     text = text[:-4] + BLOOMBERG.get(text[-4:], text[-4:])
     if " " in text:
-        return read_spaced(text, is_upper=sent.isupper() or ":" in sent)
+        return read_spaced(text, is_upper=sent.startswith(text.split()[0]))
     if text[0] in "^.":
         return read_index(text[1:])
     if "=" in text:
@@ -237,17 +244,15 @@ def read_spaced(text: str, *, is_upper: bool) -> str | None:
             return read_index(name) if name.casefold() in TICKER_OF or not name[-1].isdigit() else None
         case [name, "CURNCY"]:
             return read_rate(f"{name}=") or (read_index(name) if name.casefold() in TICKER_OF else None)
-        case [name, code, "EQUITY"] if code in AFTER:
+        case [name, code] | [name, code, "EQUITY"] if code in AFTER and is_upper:
             return read_listed(AFTER[code], name)
-        case [name, code] if code in AFTER and is_upper:
-            return read_listed(AFTER[code], name)
-    return read_shares(text)
+    return read_shares(text) if is_upper else None
 
 
 def read_shares(text: str) -> str | None:
     """Return a class of shares in its one spelling, BRK.B."""
     shares = _SHARES.fullmatch(text)
-    symbol = ".".join(shares.groups()) if shares else ""
+    symbol = ".".join(shares.groups()) if shares and shares[1] not in FIAT else ""
     return symbol if class_of(symbol) else None
 
 
@@ -271,14 +276,16 @@ def read_rate(text: str) -> str | None:
 
 def find_venue(text: str) -> tuple[str, str] | None:
     """Return the suffix of a venue that stands before or behind a symbol, and the symbol; None without one."""
+    if text.partition(":")[0] in BUILDERS:
+        return None
     for mark, behind in BEHIND.items():
         rest, _mark, last = text.rpartition(mark)
-        is_lent = last in STAKED and not (rest.isalpha() and group_of(asset_of(rest)) is not AssetGroup.CRYPTO)
+        is_lent = last in STAKED and (not rest.isalpha() or group_of(asset_of(rest)) is AssetGroup.CRYPTO)
         if rest and last in behind and not is_lent:
             return behind[last], rest
         first, _mark, rest = text.partition(mark)
-        if rest and first in BESIDE:
-            return BESIDE[first], rest
+        if rest and first in CLEAR:
+            return CLEAR[first], rest
     return None
 
 
@@ -288,21 +295,21 @@ def read_listed(suffix: str, name: str) -> str | None:
         return symbol_of_word(name, is_quoted=True) if name.isalnum() else normalise_symbol(name)
     if not name.isalnum():
         name = name.rstrip("./")  # in London BA. and BP.
+        code, _dot, own = name.rpartition(".")
+        if own in SUFFIXES:
+            return read_listed(suffix, code) if SUFFIXES[own] == suffix else None
         name = read_shares(name) or name
     if suffix == SEVERAL or not _LISTED.fullmatch(name):
         return None
     if suffix == "US":
         return read_listed_in_us(name)
-    if classify(asset_of(name)) is AssetClass.INDEX:
-        return asset_of(name)
     if suffix == "CN":
         suffix = "SS" if name[0] in "569" else "SZ"
-    if suffix in DIGITS:
-        if not name[0].isdigit():
-            return None
+    is_code = name[0].isdigit()
+    if is_code and suffix in DIGITS:
         name = (name.lstrip("0") if suffix == "HK" else name).zfill(DIGITS[suffix])
     symbol = f"{re.sub('[._]', '-', name)}.{suffix}"
-    return TICKER_OF.get(symbol.casefold(), symbol)
+    return TICKER_OF.get(symbol.casefold()) or (symbol if is_code or suffix not in DIGITS else None)
 
 
 def read_listed_in_us(name: str) -> str | None:
@@ -316,9 +323,9 @@ def read_listed_in_us(name: str) -> str | None:
 
 def read_parts(text: str) -> str | None:
     """Return the symbol of words with marks between them: a pair, a perpetual, else a market of its own."""
-    builders = _BUILDERS.fullmatch(text)
-    if builders:
-        return f"{builders[1]}:{builders[2]}"  # as Hyperliquid itself writes it
+    built = _BUILDERS_PAIR.fullmatch(text)
+    if built:
+        return f"{built[1]}:{built[2]}"  # as Hyperliquid itself writes it
     is_led = text.startswith(LEADS)
     parts = _SPLIT.split(text)[is_led:]
     words = len(parts)
@@ -333,7 +340,7 @@ def read_parts(text: str) -> str | None:
             return symbol_of_pair(base, quote)
         case [base, quote] if asset_of(base) in TICKERS and asset_of(quote) in TICKERS and ":" not in text:
             return symbol_of_pair(base, quote)
-        case [base, quote] if "/" in text and BEFORE.keys().isdisjoint(parts):
+        case [base, quote] if "/" in text:
             return symbol_of_pair(base, quote)
     return market_of(text)
 
@@ -353,9 +360,7 @@ def how_read(text: str, symbol: str) -> How:
         return How.AS_SENT
     if sent.casefold() in TICKER_OF:
         return How.NAME
-    if len(words) > 1 and (words[0] in BEFORE or words[-1] in BEHIND[":"] or words[-1] in SUFFIXES):
+    if words[0] and len(words) > 1 and (words[0] in BEFORE or words[-1] in BEHIND[":"] or words[-1] in SUFFIXES):
         return How.VENUE
-    if "/" in symbol:
-        return How.PAIR
     is_quoted = not is_forex_pair(symbol) and any(quote in sent.upper() for quote in USD_LIKE)
     return How.QUOTE if is_quoted else How.SPELLING

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from minara_site.kernel.core.assets import FIAT, TICKER_OF, TICKERS, names_of, narrowed
 from minara_site.kernel.core.data_files import load_toml
 from minara_site.kernel.core.symbols import MONEY, asset_in, class_of, compact_pair, normalise_asset, symbol_of_pair
-from minara_site.kernel.core.venues import BEFORE, EXCHANGES
+from minara_site.kernel.core.venues import CLEAR
 
 
 class EntityKind(StrEnum):
@@ -77,10 +77,10 @@ _WORD = re.compile(
     r"(?<![A-Za-z0-9])(\$?)([A-Za-z][A-Za-z0-9]{1,19})(?![A-Za-z0-9])(?:[/_-]([A-Za-z]{3,5})(?![A-Za-z0-9]))?"
 )
 _SPELLED = re.compile(
-    r"(?<![A-Za-z0-9.:])(?:([A-Z_]{2,14}):[A-Z0-9]+(?:[.-][A-Z0-9]+)?|[A-Z0-9]{2,9}(?:\.[A-Z]{1,4}|-[AB])|\^[A-Z0-9]{2,9})"
-    r"(?![A-Za-z0-9])"
+    r"(?<![A-Za-z0-9.:])(?:([A-Z_]{2,14}): ?[A-Z0-9]+(?:[.-][A-Z0-9]+)?"
+    r"|[0-9]{3,6}\.[A-Z]{1,3}|BRK[.-][AB]|\^[A-Z0-9]{2,9})(?![A-Za-z0-9])"
 )
-_MARKS = re.compile(r"[:.^-][A-Z0-9]")
+_MARKS = re.compile(r"[:.^-] ?[A-Z0-9]")
 _BEFORE_CHAIN = re.compile(r"\b(?:on|onto|via|bridged? to) $", re.IGNORECASE)
 _AFTER_CHAIN = re.compile(r" (?:chain|network|mainnet|l2)\b", re.IGNORECASE)
 _CHINESE_TICKER = re.compile(rf"(?:{chinese(TICKER_OF)})(?!分割|交叉)")
@@ -146,10 +146,8 @@ def find_latin(text: str) -> Iterator[Mention]:
 def find_spelled(text: str) -> Iterator[Mention]:
     """Yield the assets that are written as charts and exchanges do: NASDAQ:AAPL, 7203.T, BRK-B, ^GSPC."""
     for match in _SPELLED.finditer(text):
-        symbol = normalise_asset(match.group()) or ""
-        name, _dot, suffix = symbol.rpartition(".")
-        is_known = class_of(symbol) and (suffix in EXCHANGES or (name or symbol) in TICKERS)
-        if is_known or (symbol and match[1] in BEFORE):
+        symbol = normalise_asset(match.group())
+        if symbol and (match[1] in CLEAR if match[1] else class_of(symbol)):
             yield Mention(*match.span(), Entity(EntityKind.TICKER, symbol))
 
 

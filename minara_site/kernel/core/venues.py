@@ -20,6 +20,12 @@ BEFORE = (
 )
 """What stands before a symbol, as in `NASDAQ:AAPL`."""
 
+CLEAR = {venue: suffix for venue, suffix in BEFORE.items() if venue not in _TABLES["words"].split()}
+"""Those that are no word and no coin besides: what `FX/BTC` begins with is a coin."""
+
+BUILDERS: frozenset[str] = frozenset(_TABLES["builders"].split())
+"""What stands before markets of Hyperliquid's builders, as in `xyz:TSLA`."""
+
 AFTER = by_word(1)
 """Bloomberg's two letters after a symbol, as in `AAPL US`."""
 

@@ -45,14 +45,16 @@ def symbol_advice(text: str) -> str:
     """Return what to send instead of a text that names no one price."""
     wanted = narrowed(text).strip().upper()
     venue, colon, _name = wanted.partition(":")
-    if not wanted.isprintable():
-        return _("Remove the invisible characters and line breaks from the symbol.")
-    if wanted.removeprefix("$") in FIAT:
-        return _("This is a currency alone. Name both, such as EURUSD.")
-    if wanted.isdecimal():
-        return _("Name the exchange with its code: 7203.T, 0700.HK or 600519.SS.")
-    if colon and venue in BEFORE:
-        return _("This exchange has no such code, or several have its name. Write the suffix: AIR.PA, RY.TO, 7203.T.")
-    if wanted and not wanted.isascii():
-        return _("No asset of this name is known. Send its code: BTC, AAPL or 600519.SS.")
-    return _("This names no one price. Write BTC, ETH/BTC, EURUSD, AAPL or 7203.T.")
+    advice = (
+        (" " in wanted, _("Write the symbol without spaces: BTC, ETH/BTC or NASDAQ:AAPL.")),
+        (not wanted.isprintable(), _("Remove the invisible characters and line breaks from the symbol.")),
+        (wanted in FIAT, _("This is a currency alone. Name both, such as EURUSD.")),
+        (wanted.isdecimal(), _("Name the exchange with its code: 7203.T, 0700.HK or 600519.SS.")),
+        (
+            colon and venue in BEFORE,
+            _("This exchange has no such code, or several have its name. Write the suffix: AIR.PA, RY.TO, 7203.T."),
+        ),
+        (not wanted.isascii(), _("No asset of this name is known. Send its code: BTC, AAPL or 600519.SS.")),
+    )
+    general = _("This names no one price. Write BTC, ETH/BTC, EURUSD, AAPL or 7203.T.")
+    return next((sentence for applies, sentence in advice if applies), general)

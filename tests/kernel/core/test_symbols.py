@@ -53,6 +53,17 @@ def test_the_table_of_spellings_is_large():
         (" nasdaq:aapl ", "AAPL"),
         ("nasdaq", "NDX"),
         ("NASDAQ/AAPL", "AAPL"),
+        ("NASDAQ: AAPL", "AAPL"),
+        ("LSE/VOD", "VOD.L"),
+        ("TSE:7203.T", "7203.T"),
+        ("NASDAQ:AAPL.O", "AAPL"),
+        ("LSE:SPX", "SPX.L"),
+        ("SPX.L", "SPX.L"),
+        ("vntl:KRAKEN", "VNTL:KRAKEN"),
+        ("xyz:SE", "XYZ:SE"),
+        ("INDEX/ETH", "INDEX/ETH"),
+        ("WUSDT", "W"),
+        ("PINK/ETH", "PINK/ETH"),
         ("AAPL-NASDAQ", "AAPL"),
         ("AAPL@NASDAQ", "AAPL"),
         ("HYPERLIQUID:BTC", "BTC"),
@@ -71,8 +82,8 @@ def test_names_the_price(text, symbol):
 @table(
     "text",
     [
-        *("", " ", "$", "USD", "eur", "BTC/BTC", "wbtc/btc", "EUR/BTC", "USD/USDT", "123", "7203", "00700", "LSE/VOD"),
-        *("BTC ETH", "go in", "what is btc", "<b>", "BTC/", "-PERP", "BTC\n/USD", "'; --", "a/b/c", "https://a.b/c"),
+        *("", " ", "$", "USD", "eur", "BTC/BTC", "wbtc/btc", "EUR/BTC", "USD/USDT", "123", "7203", "00700", "LSE/FOO BAR"),
+        *("BTC ETH", "go in", "what is btc", "buy a", "USD B", "LSE:VOD.T", "<b>", "BTC/", "-PERP", "BTC\n/USD", "'; --", "a/b/c", "https://a.b/c"),
         *("BTC?", "BTC#1", "BTC%20USD", "B\u200bTC", "BTC\u200b", "🚀", "贵州茅台", "TSE:RY", "EURONEXT:AIR", "AAPL@SMART"),
         *("no-ticker!", "a/b", "a" * 40, "BTC" + " " * 200 + "USD", "A:" * 100, "0x" + "ab" * 20),
     ],
@@ -108,7 +119,7 @@ def test_a_symbol_means_itself(text):
         *(
             (symbol, SymbolKind.MARKET, None)
             for symbol in "KPEPE 1000PEPE SHIB1000 1MBABYDOGE XYZ:TSLA @107 ES=F ES1! ESZ5 BTCUSDH25 BTC-27JUN25 ETH.S"
-            " BTC/USDT:USDT-250926 AAPL250117C00150000 BTC.D".split()
+            " BTC/USDT:USDT-250926 AAPL250117C00150000 BTC.D BTCUSDT240927 BTC27JUN25 ESZ2025 6EZ5 CLC1".split()
         ),
     ],
 )
@@ -127,7 +138,7 @@ def test_says_what_a_symbol_stands_for(symbol, kind, asset_class):
         ("700:HK", How.VENUE),
         ("BTC-USDT-PERP", How.QUOTE),
         ("SOLUSDT.P", How.QUOTE),
-        ("ETHBTC", How.PAIR),
+        ("ETHBTC", How.SPELLING),
         ("EUR/USD", How.SPELLING),
         ("^GSPC", How.SPELLING),
         ("BRK-B", How.SPELLING),
