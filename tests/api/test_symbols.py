@@ -89,7 +89,8 @@ def test_any_key_may_ask_and_nobody_else(ana: Any, client: Any) -> None:
 
 
 def test_a_symbol_of_two_hundred_characters_is_refused(agent: Agent) -> None:
-    assert_problem(agent.get(f"/v1/symbols?text={'B' * 200}"), 422)
+    assert_problem(agent.get("/v1/symbols?text=" + "B" * 200), 422, "symbol_unknown")
+    assert_problem(agent.post("/v1/trading-cases", CASE | {"asset": "B" * 200}), 422, "symbol_unknown")
 
 
 @pytest.mark.database

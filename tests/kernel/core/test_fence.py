@@ -207,8 +207,9 @@ def test_a_document_keeps_its_lines_and_begins_none_of_ours(text, fenced):
 
 
 def begins_of_lines(text):
-    """The first thing that a reader sees of each line."""
-    return {as_read(line).strip()[:1] for line in re.split("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]", text)}
+    """The first thing that a reader sees of each line; a dash is seen, however long it is."""
+    lines = re.split("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]", re.sub("[\u2010-\u2015]", "-", text))
+    return {as_read(line).strip()[:1] for line in lines}
 
 
 def test_no_document_of_the_corpus_closes_its_fence_or_forges_a_line():
