@@ -35,7 +35,7 @@ from minara_site.kernel.core.venues import (
     SUFFIXES,
 )
 
-MAX_CHARS, MAX_SENT_CHARS = 32, 100
+MAX_CHARS, MAX_WORD_CHARS, MAX_SENT_CHARS, KRAKEN_CHARS = 32, 16, 100, 4
 USD_LIKE = ASSETS[AssetClass.STABLECOIN].keys() | {"USD", "PERP"}
 """Quotes that a price in dollars may have: the dollar, what is worth one, and a perpetual without a quote."""
 MONEY = USD_LIKE | FIAT
@@ -43,27 +43,29 @@ QUOTES = MONEY | {"BTC", "XBT", "ETH", "BNB"}
 """Quotes that a pair without a mark may have."""
 STABLE = frozenset({"USDT", "USDC", "FDUSD", "PERP"})
 """Quotes that are known by themselves behind a coin that the table does not know."""
-PERPETUALS = frozenset({"PERP", "PERPETUAL", "SWAP", "UM", "INTX", "UMCBL", "DMCBL", "SPBL"})
+PERPETUALS = frozenset({"PERP", "PERPETUAL", "SWAP", "UM", "INTX"})
 """What exchanges write behind a pair or an asset: words for a perpetual, and for the sort of market."""
 LEADS = ("PF_", "PI_", "PERP_", "SPOT_")
 """What exchanges write before a pair."""
-BLOOMBERG = {":IND": " INDEX", ":CUR": " CURNCY"}
+BLOOMBERG = {"IND": "INDEX", "CUR": "CURNCY"}
 """How the pages of Bloomberg write what its terminal writes."""
 STAKED = frozenset({"S", "F"})
 """What Kraken writes behind coins that are lent out: ETH.S, DOT28.S."""
 OVER_DOLLAR = frozenset({"EUR", "GBP", "AUD", "NZD"})
 """Currencies whose price in dollars is asked for by their name alone."""
-BEHIND = {":": BEFORE | AFTER, "@": BEFORE, ".": CLEAR | SUFFIXES} | dict.fromkeys("/-_", CLEAR)
-"""What may stand behind a symbol, by the mark between them."""
+BEHIND_COLON, BEHIND_DOT = BEFORE | AFTER, CLEAR | SUFFIXES
+"""What may stand behind a symbol and a colon, or a dot."""
+NAMED = {name.upper(): symbol for name, symbol in TICKER_OF.items() if name.isascii()}
+"""The assets by their symbols and names in capitals."""
 
 _BASE = re.compile(r"(?=[0-9]*[A-Z])[A-Z0-9](?:[A-Z0-9.]{0,14}[A-Z0-9])?")
 _QUOTE = re.compile(r"(?=[0-9]*[A-Z])[A-Z0-9]{2,10}")
 _PAIR = re.compile(r"([A-Z0-9]+)[/_-]([A-Z0-9]+)(?:[/_-](?:PERP|SWAP|PERPETUAL)|[:_]\2|:\1)?")
-_SPLIT = re.compile(r"[/:_-]")
+_SPLIT = re.compile(r"[/:_@-]")
 _BUILDERS_PAIR = re.compile(r"([A-Z0-9]+)-([A-Z0-9]+)/([A-Z]+):\3")
 _SHARES = re.compile(r"([A-Z]{2,5})[ ./_-]([A-C])")
 _LISTED = re.compile(r"[A-Z0-9]{1,9}(?:[-._][A-Z0-9]{1,4})?")
-_REUTERS_SHARES = re.compile(r"([A-Z]+)([a-z])(\.[A-Z]+)")
+_REUTERS_SHARES = re.compile(r"([A-Z]+)([abc])(\.[A-Z]+)")
 _OPTION = re.compile(r"[A-Z]{1,6}[0-9]{6}[CP][0-9]{8}")
 _MARKET = re.compile(
     r"@[0-9]{1,6}|(?=[^A-Z]*[A-Z])(?:[A-Z0-9]+(?:[-._:][A-Z0-9]+)*(?:=F|(?<=[0-9])!)?|[A-Z0-9-]+/[A-Z0-9]+:[A-Z0-9-]+)"
@@ -103,13 +105,14 @@ def normalise_symbol(text: str) -> str | None:
     """
     if len(text) > MAX_SENT_CHARS:
         return None
-    wanted = narrowed(text).strip().removeprefix("$")
-    named = TICKER_OF.get(wanted.casefold())
-    if named:
-        return named
+    wanted = text.strip().removeprefix("$")
     if not wanted.isascii():
-        return None
+        wanted = narrowed(wanted).removeprefix("$")
+        if not wanted.isascii():
+            return TICKER_OF.get(wanted.casefold())
     upper = wanted.upper()
+    if upper in NAMED:
+        return NAMED[upper]
     if upper.isalnum():
         return symbol_of_word(upper)
     venue, _colon, name = upper.partition(":")
@@ -155,15 +158,20 @@ def class_of(symbol: str) -> AssetClass | None:
     return AssetClass.STOCK if dot and is_stock and not is_coin else classify(symbol)
 
 
+def symbol_of_name(name: str, *, is_quoted: bool = False) -> str | None:
+    """Return the symbol of a name in capitals, which may have marks in it; `is_quoted` says that a word is a pair."""
+    return symbol_of_word(name, is_quoted=is_quoted) if name.isalnum() else normalise_symbol(name)
+
+
 def symbol_of_word(word: str, *, is_quoted: bool = False) -> str | None:
     """Return the symbol of letters and digits in capitals; `is_quoted` says that it is a pair."""
     word = KRAKEN.get(word, word)
-    named = TICKER_OF.get(word.casefold())
-    if named:
-        return named
-    first, second = word[:4], word[4:]
-    if (first in KRAKEN or second in KRAKEN) and (first in KRAKEN or first in TICKERS) and len(second) == len(first):
-        return symbol_of_pair(KRAKEN.get(first, first), KRAKEN.get(second, second))
+    if word in NAMED:
+        return NAMED[word]
+    if len(word) == 2 * KRAKEN_CHARS:
+        base, quote = word[:KRAKEN_CHARS], word[KRAKEN_CHARS:]
+        if base in KRAKEN or (quote in KRAKEN and base in NAMED):
+            return symbol_of_pair(KRAKEN.get(base, base), KRAKEN.get(quote, quote))
     if word[-4:] in QUOTES or word[-3:] in QUOTES or word[-5:] in QUOTES:
         pair = compact_pair(word)
         if pair or word in FIAT:
@@ -172,18 +180,16 @@ def symbol_of_word(word: str, *, is_quoted: bool = False) -> str | None:
             base, quote = word[:-size], word[-size:]
             if base and quote in (QUOTES if is_quoted else STABLE) and not base.isdecimal():
                 return symbol_of_pair(base, quote)
-    return word if _BASE.fullmatch(word) or _OPTION.fullmatch(word) else None
+    is_short = len(word) <= MAX_WORD_CHARS and not word.isdecimal()
+    return word if is_short or _OPTION.fullmatch(word) else None
 
 
 def compact_pair(word: str) -> str | None:
     """Return the symbol of a known asset with a quote and no mark between them, None for any other word."""
     for size in (3, 4, 5):
-        quote = word[-size:]
-        if quote in QUOTES:
-            base = word[:-size]
-            symbol = symbol_of_pair(base, quote) if base in FIAT or base.casefold() in TICKER_OF else None
-            if symbol:
-                return symbol
+        base, quote = word[:-size], word[-size:]
+        if quote in QUOTES and (base in NAMED or base in FIAT) and (symbol := symbol_of_pair(base, quote)):
+            return symbol
     return None
 
 
@@ -192,11 +198,12 @@ def symbol_of_pair(base: str, quote: str) -> str | None:
     if base in FIAT:
         pair = base + ("USD" if quote in USD_LIKE else quote)
         return pair if is_forex_pair(pair) else None
-    base, quote = asset_of(base), asset_of(quote)
     if quote in USD_LIKE:
-        return base if base in TICKERS else symbol_of_word(base) if base.isalnum() else normalise_symbol(base)
-    halves = {base, quote}
-    is_named = len(halves) > 1 and CLEAR.keys().isdisjoint(halves - TICKERS.keys())
+        return NAMED.get(base) or symbol_of_name(base)
+    halves = base, quote = NAMED.get(base, base), NAMED.get(quote, quote)
+    is_named = (
+        base != quote and quote not in PERPETUALS and all(half in TICKERS or half not in CLEAR for half in halves)
+    )
     return f"{base}/{quote}" if is_named and _BASE.fullmatch(base) and _QUOTE.fullmatch(quote) else None
 
 
@@ -205,45 +212,50 @@ def is_pair(base: str, quote: str) -> bool:
     return quote in QUOTES and (base not in CLEAR or base in TICKERS or quote in MONEY)
 
 
-def asset_of(word: str) -> str:
-    """Return the asset's own symbol when the table knows the word."""
-    return word if word in TICKERS else TICKER_OF.get(word.casefold(), word)
-
-
 def read_marked(text: str, sent: str) -> str | None:
     """Return the symbol of a text in capitals with marks in it; `sent` is the same with its small letters."""
-    shares_of_reuters = _REUTERS_SHARES.fullmatch(sent)
-    if shares_of_reuters:
-        text = "{}.{}{}".format(*shares_of_reuters.groups()).upper()
-    text = text[:-4] + BLOOMBERG.get(text[-4:], text[-4:])
     if " " in text:
-        return read_spaced(text, is_upper=sent.startswith(text.split()[0]))
+        return read_spaced(text, is_upper=sent.startswith(text.split(maxsplit=1)[0]))
     if text[0] in "^.":
         return read_index(text[1:])
     if "=" in text:
         return read_rate(text)
-    listed = find_venue(text)
-    return read_listed(*listed) if listed else read_dotted(text)
+    symbol = read_colon(text) if ":" in text else None
+    if not symbol and "." in text:
+        symbol = read_dotted(text, sent)
+    return symbol or read_parts(text)
 
 
-def read_dotted(text: str) -> str | None:
-    """Return the symbol of a text without a venue: behind a dot may be a quote, or the mark of a perpetual."""
-    name, _dot, suffix = text.rpartition(".")
-    if suffix == "P" and name:  # TradingView's mark of a perpetual pair; behind one name Reuters' of NYSE Arca
+def read_colon(text: str) -> str | None:
+    """Return the symbol of a text whose venue or kind stands behind a colon, as on the pages of Bloomberg."""
+    name, _colon, behind = text.rpartition(":")
+    if name in BUILDERS or behind not in BEHIND_COLON:
+        return read_spaced(f"{name} {BLOOMBERG[behind]}", is_upper=True) if behind in BLOOMBERG else None
+    return read_listed(BEHIND_COLON[behind], name)
+
+
+def read_dotted(text: str, sent: str) -> str | None:
+    """Return the symbol of a text with a venue, a quote, a class of shares or the mark of a perpetual behind a dot."""
+    small = _REUTERS_SHARES.fullmatch(sent)
+    name, _dot, behind = "{}.{}{}".format(*small.groups()).upper().rpartition(".") if small else text.rpartition(".")
+    if behind == "P":  # TradingView's mark of a perpetual pair; behind one name Reuters' of NYSE Arca
         symbol = normalise_symbol(name)
         return symbol if symbol != name else read_listed("US", name)
-    if name in FIAT or (suffix in QUOTES and name.casefold() in TICKER_OF):
-        return symbol_of_pair(name, suffix)
-    return read_shares(text) or read_parts(text)
+    is_lent = behind in STAKED and (not name.isalpha() or group_of(NAMED.get(name, "")) is AssetGroup.CRYPTO)
+    if behind in BEHIND_DOT and not is_lent:
+        return read_listed(BEHIND_DOT[behind], name)
+    if name in FIAT or (behind in QUOTES and name in NAMED):
+        return symbol_of_pair(name, behind)
+    return read_shares(text)
 
 
 def read_spaced(text: str, *, is_upper: bool) -> str | None:
     """Return the symbol of a text of Bloomberg's, AAPL US Equity, or a class of shares, BRK B."""
     match text.split():
         case [name, "INDEX"]:
-            return read_index(name) if name.casefold() in TICKER_OF or not name[-1].isdigit() else None
+            return read_index(name) if name in NAMED or not name[-1].isdigit() else None
         case [name, "CURNCY"]:
-            return read_rate(f"{name}=") or (read_index(name) if name.casefold() in TICKER_OF else None)
+            return read_rate(f"{name}=") or (read_index(name) if name in NAMED else None)
         case [name, code] | [name, code, "EQUITY"] if code in AFTER and is_upper:
             return read_listed(AFTER[code], name)
     return read_shares(text) if is_upper else None
@@ -274,25 +286,10 @@ def read_rate(text: str) -> str | None:
     return symbol if symbol and group_of(symbol) not in {None, AssetGroup.STOCK, AssetGroup.INDEX} else None
 
 
-def find_venue(text: str) -> tuple[str, str] | None:
-    """Return the suffix of a venue that stands before or behind a symbol, and the symbol; None without one."""
-    if text.partition(":")[0] in BUILDERS:
-        return None
-    for mark, behind in BEHIND.items():
-        rest, _mark, last = text.rpartition(mark)
-        is_lent = last in STAKED and (not rest.isalpha() or group_of(asset_of(rest)) is AssetGroup.CRYPTO)
-        if rest and last in behind and not is_lent:
-            return behind[last], rest
-        first, _mark, rest = text.partition(mark)
-        if rest and first in CLEAR:
-            return CLEAR[first], rest
-    return None
-
-
 def read_listed(suffix: str, name: str) -> str | None:
     """Return the symbol of what is traded at a venue; None where its company has another code there."""
     if suffix == PLAIN:
-        return symbol_of_word(name, is_quoted=True) if name.isalnum() else normalise_symbol(name)
+        return symbol_of_name(name, is_quoted=True)
     if not name.isalnum():
         name = name.rstrip("./")  # in London BA. and BP.
         code, _dot, own = name.rpartition(".")
@@ -309,22 +306,21 @@ def read_listed(suffix: str, name: str) -> str | None:
     if is_code and suffix in DIGITS:
         name = (name.lstrip("0") if suffix == "HK" else name).zfill(DIGITS[suffix])
     symbol = f"{re.sub('[._]', '-', name)}.{suffix}"
-    return TICKER_OF.get(symbol.casefold()) or (symbol if is_code or suffix not in DIGITS else None)
+    return NAMED.get(symbol) or (symbol if is_code or suffix not in DIGITS else None)
 
 
 def read_listed_in_us(name: str) -> str | None:
     """Return the bare name, which means the American listing, but SNX.US where the bare name means something else."""
     if name.isdecimal():
         return None
-    symbol = symbol_of_word(name) if name.isalnum() else normalise_symbol(name)
+    symbol = symbol_of_name(name)
     is_same = symbol == name and classify(name) in {None, AssetClass.STOCK, AssetClass.ETF}
     return symbol if is_same or name in AMERICAN else f"{name}.US"
 
 
 def read_parts(text: str) -> str | None:
     """Return the symbol of words with marks between them: a pair, a perpetual, else a market of its own."""
-    built = _BUILDERS_PAIR.fullmatch(text)
-    if built:
+    if "/" in text and (built := _BUILDERS_PAIR.fullmatch(text)):
         return f"{built[1]}:{built[2]}"  # as Hyperliquid itself writes it
     is_led = text.startswith(LEADS)
     parts = _SPLIT.split(text)[is_led:]
@@ -333,16 +329,18 @@ def read_parts(text: str) -> str | None:
         parts.pop()
     if len(parts) == 3 and parts[2] in parts[:2]:  # noqa: PLR2004 what it is settled in
         parts.pop()
-    match parts:
-        case [word] if is_led or words > 1:
-            return symbol_of_word(word, is_quoted=is_led)
-        case [base, quote] if quote in QUOTES and (":" not in text or "/" in text or asset_of(base) in TICKERS):
-            return symbol_of_pair(base, quote)
-        case [base, quote] if asset_of(base) in TICKERS and asset_of(quote) in TICKERS and ":" not in text:
-            return symbol_of_pair(base, quote)
-        case [base, quote] if "/" in text:
-            return symbol_of_pair(base, quote)
-    return market_of(text)
+    if len(parts) == 1 and (is_led or words > 1):
+        return symbol_of_name(parts[0], is_quoted=is_led)
+    if len(parts) != 2 or (":" in text and "/" not in text and parts[0] not in NAMED):  # noqa: PLR2004
+        return market_of(text)
+    first, second = parts
+    if is_pair(first, second):
+        return symbol_of_pair(first, second)
+    for venue, name in ((second, first), (first, second)):
+        if venue in CLEAR and ":" not in text:
+            return read_listed(CLEAR[venue], name)
+    is_named = first in NAMED and second in NAMED and ":" not in text
+    return read_shares(text) or (symbol_of_pair(first, second) if is_named or "/" in text else market_of(text))
 
 
 def market_of(text: str) -> str | None:
@@ -360,7 +358,7 @@ def how_read(text: str, symbol: str) -> How:
         return How.AS_SENT
     if sent.casefold() in TICKER_OF:
         return How.NAME
-    if words[0] and len(words) > 1 and (words[0] in BEFORE or words[-1] in BEHIND[":"] or words[-1] in SUFFIXES):
+    if words[0] and len(words) > 1 and (words[0] in BEFORE or words[-1] in BEHIND_COLON or words[-1] in SUFFIXES):
         return How.VENUE
     is_quoted = not is_forex_pair(symbol) and any(quote in sent.upper() for quote in USD_LIKE)
     return How.QUOTE if is_quoted else How.SPELLING
