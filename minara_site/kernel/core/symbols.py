@@ -35,7 +35,7 @@ from minara_site.kernel.core.venues import (
     SUFFIXES,
 )
 
-MAX_CHARS, MAX_WORD_CHARS, MAX_SENT_CHARS, KRAKEN_CHARS = 32, 16, 100, 4
+MAX_CHARS, MAX_WORD_CHARS, MAX_SENT_CHARS = 32, 16, 100
 USD_LIKE = ASSETS[AssetClass.STABLECOIN].keys() | {"USD", "PERP"}
 """Quotes that a price in dollars may have: the dollar, what is worth one, and a perpetual without a quote."""
 MONEY = USD_LIKE | FIAT
@@ -168,8 +168,8 @@ def symbol_of_word(word: str, *, is_quoted: bool = False) -> str | None:
     word = KRAKEN.get(word, word)
     if word in NAMED:
         return NAMED[word]
-    if len(word) == 2 * KRAKEN_CHARS:
-        base, quote = word[:KRAKEN_CHARS], word[KRAKEN_CHARS:]
+    if len(word) == 8:  # noqa: PLR2004 two of Kraken's codes
+        base, quote = word[:4], word[4:]
         if base in KRAKEN or (quote in KRAKEN and base in NAMED):
             return symbol_of_pair(KRAKEN.get(base, base), KRAKEN.get(quote, quote))
     if word[-4:] in QUOTES or word[-3:] in QUOTES or word[-5:] in QUOTES:
@@ -201,10 +201,8 @@ def symbol_of_pair(base: str, quote: str) -> str | None:
     if quote in USD_LIKE:
         return NAMED.get(base) or symbol_of_name(base)
     halves = base, quote = NAMED.get(base, base), NAMED.get(quote, quote)
-    is_named = (
-        base != quote and quote not in PERPETUALS and all(half in TICKERS or half not in CLEAR for half in halves)
-    )
-    return f"{base}/{quote}" if is_named and _BASE.fullmatch(base) and _QUOTE.fullmatch(quote) else None
+    is_named = _BASE.fullmatch(base) and _QUOTE.fullmatch(quote) and base != quote and quote not in PERPETUALS
+    return f"{base}/{quote}" if is_named and all(half in TICKERS or half not in CLEAR for half in halves) else None
 
 
 def is_pair(base: str, quote: str) -> bool:
