@@ -115,7 +115,7 @@ def test_operators_read_the_list_until_one_closes_it(ana: Any, operator_page: Cl
     upgrade()
     refresh_alerts(now=NOON)
     shown = words_of(operator_page.get("/inbox/"))
-    assert "NDX/AAPL is AAPL (cases 1, decisions 0, runs 0, prices 0, links 0)" in shown
+    assert "NDX/AAPL is now AAPL (cases 1, decisions 0, runs 0, prices 0, links 0)" in shown
     alert = Alert.objects.get(kind="symbols")
     assert operator_page.post(f"/inbox/{alert.pk}/close/", follow=True).status_code == 200
     refresh_alerts(now=NOON)

@@ -147,7 +147,7 @@ def describe_alert(alert: Alert, labels: Mapping[str, str], *, now: datetime) ->
 def changes_label(changes: list[dict[str, Any]]) -> str:
     """Return what became of stored symbols: what was stored, what it is, how many rows."""
     one = _(
-        "%(was)s is %(today)s"
+        "%(was)s is now %(today)s"
         " (cases %(cases)d, decisions %(decisions)d, runs %(runs)d, prices %(prices)d, links %(links)d)"
     )
     said = [one % change for change in changes[:MAX_CHANGES]]
