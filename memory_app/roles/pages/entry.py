@@ -173,12 +173,6 @@ def is_waiting(entry: RoleMemory, role: MemoryRole | None, now: datetime) -> boo
     return is_open and ready_at(entry, role) <= now
 
 
-def is_judged_by_price(entry: RoleMemory, role: MemoryRole | None) -> bool:
-    """Say whether a decision waits for the price of its asset."""
-    probe = role.reflection_policy.outcome_probe if role else None
-    return entry.status == Status.PENDING and isinstance(probe, PriceDelta)
-
-
 def is_undoable(entry: RoleMemory, now: datetime) -> bool:
     """Say whether a person marked the outcome and can still undo that."""
     return entry.mark_effective_at is not None and entry.mark_effective_at > now

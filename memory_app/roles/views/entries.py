@@ -10,7 +10,6 @@ from memory_app.roles.core import DECISION_KIND
 from memory_app.roles.decision_chart import load_picture
 from memory_app.roles.labels import shadow_texts
 from memory_app.roles.pages.entry import (
-    is_judged_by_price,
     is_undoable,
     is_waiting,
     list_calls,
@@ -91,7 +90,7 @@ def entry_page(request: PageRequest, entry_id: int) -> HttpResponse:
         "hold": find_last_hold(DECISION_KIND, entry.pk) if entry.held_at else None,
         "timeline": timeline_of(entry, role, now),
         "chart": load_picture(entry, role, now),
-        "symbol": describe_asset(entry, now=now) if is_judged_by_price(entry, role) else None,
+        "symbol": describe_asset(entry, now=now),
         "noise_band": settings.MINARA.noise_band_pct,
         "shadow_rows": list_texts(shadow_texts(shadow.decision if row.is_own else mask_nested(shadow.decision)))
         if shadow

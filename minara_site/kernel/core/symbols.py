@@ -41,11 +41,14 @@ USD_LIKE = ASSETS[AssetClass.STABLECOIN].keys() | {"USD", "PERP"}
 MONEY = USD_LIKE | FIAT
 QUOTES = MONEY | {"BTC", "XBT", "ETH", "BNB"}
 """Quotes that a pair without a mark may have."""
+GLUED = frozenset({"TUSD", "BUSD"})
+"""Quotes behind which another coin may end before USD: BATUSD is no BA in TUSD."""
+CERTAIN = QUOTES - GLUED
 STABLE = frozenset({"USDT", "USDC", "FDUSD", "PERP"})
 """Quotes that are known by themselves behind a coin that the table does not know."""
 PERPETUALS = frozenset({"PERP", "PERPETUAL", "SWAP", "UM", "INTX"})
 """What exchanges write behind a pair or an asset: words for a perpetual, and for the sort of market."""
-LEADS = ("PF_", "PI_", "PERP_", "SPOT_")
+LEADS = ("PF_", "PI_", "PERP_")
 """What exchanges write before a pair."""
 BLOOMBERG = {"IND": "INDEX", "CUR": "CURNCY"}
 """How the pages of Bloomberg write what its terminal writes."""
@@ -53,6 +56,8 @@ STAKED = frozenset({"S", "F"})
 """What Kraken writes behind coins that are lent out: ETH.S, DOT28.S."""
 OVER_DOLLAR = frozenset({"EUR", "GBP", "AUD", "NZD"})
 """Currencies whose price in dollars is asked for by their name alone."""
+BEHIND_FIRST = BLOOMBERG.keys() | {"US"}
+"""What stands behind a symbol though that is a venue's name too: HSI:IND."""
 BEHIND_COLON, BEHIND_DOT = BEFORE | AFTER, CLEAR | SUFFIXES
 """What may stand behind a symbol and a colon, or a dot."""
 NAMED = {name.upper(): symbol for name, symbol in TICKER_OF.items() if name.isascii()}
@@ -116,7 +121,7 @@ def normalise_symbol(text: str) -> str | None:
     if upper.isalnum():
         return symbol_of_word(upper)
     venue, _colon, name = upper.partition(":")
-    if name and venue in BEFORE:
+    if name and venue in BEFORE and name not in BEHIND_FIRST:
         symbol = read_listed(BEFORE[venue], name.lstrip())
     elif (pair := _PAIR.fullmatch(upper)) and is_pair(pair[1], pair[2]):
         symbol = symbol_of_pair(pair[1], pair[2])
@@ -178,7 +183,7 @@ def symbol_of_word(word: str, *, is_quoted: bool = False) -> str | None:
             return pair
         for size in (5, 4, 3):
             base, quote = word[:-size], word[-size:]
-            if base and quote in (QUOTES if is_quoted else STABLE) and not base.isdecimal():
+            if base and quote in (CERTAIN if is_quoted else STABLE) and not base.isdecimal():
                 return symbol_of_pair(base, quote)
     is_short = len(word) <= MAX_WORD_CHARS and not word.isdecimal()
     return word if is_short or _OPTION.fullmatch(word) else None
@@ -188,6 +193,8 @@ def compact_pair(word: str) -> str | None:
     """Return the symbol of a known asset with a quote and no mark between them, None for any other word."""
     for size in (3, 4, 5):
         base, quote = word[:-size], word[-size:]
+        if quote in GLUED and group_of(NAMED.get(base, "")) is not AssetGroup.CRYPTO:
+            continue
         if quote in QUOTES and (base in NAMED or base in FIAT) and (symbol := symbol_of_pair(base, quote)):
             return symbol
     return None
@@ -238,7 +245,7 @@ def read_dotted(text: str, sent: str) -> str | None:
     name, _dot, behind = "{}.{}{}".format(*small.groups()).upper().rpartition(".") if small else text.rpartition(".")
     if behind == "P":  # TradingView's mark of a perpetual pair; behind one name Reuters' of NYSE Arca
         symbol = normalise_symbol(name)
-        return symbol if symbol != name else read_listed("US", name)
+        return read_listed("US", name) if name in NAMED else symbol
     is_lent = behind in STAKED and (not name.isalpha() or group_of(NAMED.get(name, "")) is AssetGroup.CRYPTO)
     if behind in BEHIND_DOT and not is_lent:
         return read_listed(BEHIND_DOT[behind], name)
@@ -291,7 +298,7 @@ def read_listed(suffix: str, name: str) -> str | None:
     if not name.isalnum():
         name = name.rstrip("./")  # in London BA. and BP.
         code, _dot, own = name.rpartition(".")
-        if own in SUFFIXES:
+        if code and own in SUFFIXES:
             return read_listed(suffix, code) if SUFFIXES[own] == suffix else None
         name = read_shares(name) or name
     if suffix == SEVERAL or not _LISTED.fullmatch(name):
