@@ -1,5 +1,7 @@
 """`/role-memory/`: what was decided, what came of it and what was learned; and one decision with all that is known."""
 
+from functools import partial
+
 from django.conf import settings
 from django.http import HttpResponse
 from django.urls import reverse
@@ -90,7 +92,7 @@ def entry_page(request: PageRequest, entry_id: int) -> HttpResponse:
         "hold": find_last_hold(DECISION_KIND, entry.pk) if entry.held_at else None,
         "timeline": timeline_of(entry, role, now),
         "chart": load_picture(entry, role, now),
-        "symbol": describe_asset(entry, now=now),
+        "symbol": partial(describe_asset, entry, now=now),
         "noise_band": settings.MINARA.noise_band_pct,
         "shadow_rows": list_texts(shadow_texts(shadow.decision if row.is_own else mask_nested(shadow.decision)))
         if shadow

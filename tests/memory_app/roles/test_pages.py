@@ -285,6 +285,17 @@ class TestOneDecision:
         assert "60,040" in words_of(shown)
         assert "a price at most 6 h old" in words_of(shown)
 
+    def test_says_that_no_price_of_its_asset_is_known_while_it_waits_for_one(self, page, ana):
+        said = "No price of XYZ:TSLA is known: without one the decision is skipped."
+        waiting = make_row(ana, hours=2, asset="XYZ:TSLA", inputs={"asset": "xyz:TSLA", "direction": "bullish"})
+        by_hand = make_thesis(ana, hours=2, asset="XYZ:TSLA")
+        assert said in words_of(page.get(path("one", waiting.pk)))
+        assert said not in words_of(page.get(path("one", by_hand.pk)))
+        record_points(
+            points=[Point("XYZ:TSLA", NOON, Decimal(400))], owner_id=ana.pk, source="t", actor="test", now=NOON
+        )
+        assert said not in words_of(page.get(path("one", waiting.pk)))
+
     def test_shows_evidence_inputs_provenance_and_shadow(self, page, ana):
         inputs = {"asset": "BTC", "levels": [1, 2], "note": "by hand"}
         piece = {"kind": "news", "label": "Headline", "at": NOON.isoformat(), "text": "ETF flows rise"}
