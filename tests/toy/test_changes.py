@@ -1,5 +1,6 @@
 """What acts changed, undone by the engine alone: no room says more of notes than their columns (changes.md)."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -268,7 +269,7 @@ class TestManyRows:
         assert operator_page.post(undo_page(changed), {"plan": plan}).status_code == 303
         made = ChangeSet.objects.get(undoes=changed)
         for answer in (page.get(undo_page(made)), page.post(undo_page(made), {"stop": "1"})):
-            assert "601" not in text_of(answer, 409)
+            assert not re.search(r"\b601\b", text_of(answer, 409))  # a request's id may have these digits
         JobRun.objects.filter(job=services.APPLY).update(state=RunState.FAILED)
         assert "An operator can try it again." in words_of(operator_page.get(undo_page(made)))
         assert operator_page.post(undo_page(made), {"stop": "1"}).status_code == 303
