@@ -11,14 +11,13 @@ from learning_app.capabilities import INSTITUTION_RUNS
 from learning_app.institution.models import OPEN_STATES, InstitutionRun
 from learning_app.vocabulary import InstitutionState
 from minara_site.kernel.audit_log.services import record_audit
-from minara_site.kernel.core.symbols import normalise_symbol
 from minara_site.kernel.errors import Conflict, FieldError, Invalid, NotFound, Refused
 from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.selectors import mode_of
 from minara_site.kernel.jobs import services as jobs
 from minara_site.kernel.limits.model_actions import count_model_action
-from minara_site.kernel.market.labels import symbol_advice
 from minara_site.kernel.market.moves import find_newest
+from minara_site.kernel.market.symbols import require_symbol
 
 RUN = "institution.run"
 MAX_TICKERS = 20
@@ -114,9 +113,10 @@ def clean_tickers(tickers: Sequence[str], *, now: datetime) -> list[str]:
         raise wrong(_("Name 1 to %(most)d tickers.") % {"most": MAX_TICKERS})
     symbols = []
     for ticker in dict.fromkeys(tickers):
-        symbol = normalise_symbol(ticker)
-        if symbol is None:
-            raise wrong(f"{ticker[:40]}: {symbol_advice(ticker)}", code="symbol_unknown")
+        try:
+            symbol = require_symbol(ticker)
+        except ValueError as advice:
+            raise wrong(f"{ticker[:40]}: {advice}", code="symbol_unknown") from None
         if find_newest(symbol, None, now) is None:
             raise wrong(
                 _("The instance has no price of %(ticker)s. Import or fetch its prices first.") % {"ticker": symbol},

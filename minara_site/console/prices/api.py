@@ -11,23 +11,14 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
-from minara_site.kernel.core.symbols import normalise_symbol
 from minara_site.kernel.market.core import Point, UnusableError, read_moment, read_price
-from minara_site.kernel.market.labels import fault_sentence, symbol_advice
+from minara_site.kernel.market.labels import fault_sentence
 from minara_site.kernel.market.services import MAX_POINTS, record_points
-from minara_site.kernel.market.symbols import describe_symbol, read_symbol
+from minara_site.kernel.market.symbols import describe_symbol, read_symbol, require_symbol
 from minara_site.shell.pages import PageRequest
 from minara_site.web.schemas import Data, Strict, SymbolOut
 
 router = ApiRouter(tags=["prices"])
-
-
-def symbol_of(text: str) -> str:
-    """Return the symbol under which a price is stored. Raises ValueError."""
-    symbol = normalise_symbol(text)
-    if symbol is None:
-        raise ValueError(symbol_advice(text))
-    return symbol
 
 
 def said_plainly(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -42,7 +33,7 @@ def said_plainly(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return read_or_say
 
 
-Symbol = Annotated[str, AfterValidator(symbol_of)]
+Symbol = Annotated[str, AfterValidator(require_symbol)]
 Price = Annotated[Decimal, BeforeValidator(said_plainly(read_price), json_schema_input_type=str | float)]
 Moment = Annotated[datetime, BeforeValidator(said_plainly(read_moment), json_schema_input_type=str | float)]
 

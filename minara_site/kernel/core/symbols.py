@@ -65,7 +65,7 @@ NAMED = {name.upper(): symbol for name, symbol in TICKER_OF.items() if name.isas
 
 _BASE = re.compile(r"(?=[0-9]*[A-Z])[A-Z0-9](?:[A-Z0-9.]{0,14}[A-Z0-9])?")
 _QUOTE = re.compile(r"(?=[0-9]*[A-Z])[A-Z0-9]{2,10}")
-_PAIR = re.compile(r"([A-Z0-9]+)[/_-]([A-Z0-9]+)(?:[/_-](?:PERP|SWAP|PERPETUAL)|[:_]\2|:\1)?")
+_PAIR = re.compile(r"([A-Z0-9]{1,16})[/_-]([A-Z]{3,5})(?:[/_-](?:PERP|SWAP|PERPETUAL)|[:_]\2|:\1)?")
 _SPLIT = re.compile(r"[/:_@-]")
 _BUILDERS_PAIR = re.compile(r"([A-Z0-9]+)-([A-Z0-9]+)/([A-Z]+):\3")
 _SHARES = re.compile(r"([A-Z]{2,5})[ ./_-]([A-C])")
@@ -110,7 +110,7 @@ def normalise_symbol(text: str) -> str | None:
     """
     if len(text) > MAX_SENT_CHARS:
         return None
-    wanted = text.strip().removeprefix("$")
+    wanted = text.strip()
     if not wanted.isascii():
         wanted = narrowed(wanted).removeprefix("$")
         if not wanted.isascii():
@@ -120,11 +120,12 @@ def normalise_symbol(text: str) -> str | None:
         return NAMED[upper]
     if upper.isalnum():
         return symbol_of_word(upper)
+    pair = _PAIR.fullmatch(upper)
+    if pair and is_pair(pair[1], pair[2]):
+        return symbol_of_pair(pair[1], pair[2])
     venue, _colon, name = upper.partition(":")
     if name and venue in BEFORE and name not in BEHIND_FIRST:
         symbol = read_listed(BEFORE[venue], name.lstrip())
-    elif (pair := _PAIR.fullmatch(upper)) and is_pair(pair[1], pair[2]):
-        symbol = symbol_of_pair(pair[1], pair[2])
     else:
         symbol = read_marked(upper, wanted) if upper and upper.isprintable() else None
     return symbol if symbol and len(symbol) <= MAX_CHARS else None
@@ -219,6 +220,8 @@ def is_pair(base: str, quote: str) -> bool:
 
 def read_marked(text: str, sent: str) -> str | None:
     """Return the symbol of a text in capitals with marks in it; `sent` is the same with its small letters."""
+    if text[0] == "$":
+        return normalise_symbol(text[1:])
     if " " in text:
         return read_spaced(text, is_upper=sent.startswith(text.split(maxsplit=1)[0]))
     if text[0] in "^.":

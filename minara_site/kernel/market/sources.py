@@ -6,12 +6,11 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from minara_site.config import MarketSourceName
-from minara_site.kernel.core.symbols import normalise_symbol
 from minara_site.kernel.market.adapters import PricesMisconfigured, PriceSource
 from minara_site.kernel.market.adapters.ccxt import CcxtSource
 from minara_site.kernel.market.adapters.http import HttpSource
 from minara_site.kernel.market.core import parse_interval
-from minara_site.kernel.market.labels import symbol_advice
+from minara_site.kernel.market.symbols import require_symbol
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +44,10 @@ def current_pairs() -> list[Pair]:
 
 def pair_of(spelling: str) -> Pair:
     """Return what a spelling means. Raises PricesMisconfigured when it names no one price."""
-    symbol = normalise_symbol(spelling)
-    if symbol is None:
-        raise PricesMisconfigured(f"{spelling[:40]}: {symbol_advice(spelling)}")
-    return Pair(spelling, symbol)
+    try:
+        return Pair(spelling, require_symbol(spelling))
+    except ValueError as advice:
+        raise PricesMisconfigured(f"{spelling[:40]}: {advice}") from None
 
 
 def current_interval_seconds() -> int:

@@ -30,17 +30,21 @@ class Judged(Protocol):
         """What was sent as the asset."""
 
 
-def read_symbol(text: str, *, field: str) -> str:
-    """Return the symbol that a text means. Raises Invalid, which says what to send instead."""
+def require_symbol(text: str) -> str:
+    """Return the symbol that a text means. Raises ValueError, which says what to send instead."""
     symbol = normalise_symbol(text)
     if symbol is None:
-        advice = symbol_advice(text)
-        raise Invalid(
-            advice,
-            code="symbol_unknown",
-            errors=(FieldError(field, advice),),
-        )
+        raise ValueError(symbol_advice(text))
     return symbol
+
+
+def read_symbol(text: str, *, field: str) -> str:
+    """Return the symbol that a field of a call means. Raises Invalid, which says what to send instead."""
+    try:
+        return require_symbol(text)
+    except ValueError as advice:
+        errors = (FieldError(field, str(advice)),)
+        raise Invalid(str(advice), code="symbol_unknown", errors=errors) from None
 
 
 def describe_asset(row: Judged, *, now: datetime) -> dict[str, Any] | None:

@@ -12,14 +12,14 @@ from django.utils.translation import gettext as _, ngettext
 
 from minara_site.kernel.command import MinaraCommand
 from minara_site.kernel.core.hidden import visible
-from minara_site.kernel.core.symbols import normalise_symbol
 from minara_site.kernel.market.core import UnusableError, parse_interval, read_moment
 from minara_site.kernel.market.core.candle_rows import Row
 from minara_site.kernel.market.fetching import fetch_pairs
 from minara_site.kernel.market.importing import Report, import_file
-from minara_site.kernel.market.labels import fault_sentence, symbol_advice
+from minara_site.kernel.market.labels import fault_sentence
 from minara_site.kernel.market.services import Series
 from minara_site.kernel.market.sources import current_interval_seconds, current_pairs, current_source, pair_of
+from minara_site.kernel.market.symbols import require_symbol
 from minara_site.web.labels import sentences
 
 SOMETHING_REJECTED = 2
@@ -133,10 +133,10 @@ class Command(MinaraCommand):
 
 def symbol_of(text: str) -> str:
     """Return the symbol that an argument means. Raises ArgumentTypeError."""
-    symbol = normalise_symbol(text)
-    if symbol is None:
-        raise ArgumentTypeError(symbol_advice(text))
-    return symbol
+    try:
+        return require_symbol(text)
+    except ValueError as advice:
+        raise ArgumentTypeError(advice) from None
 
 
 def seconds_of(text: str) -> int:
