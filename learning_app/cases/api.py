@@ -63,7 +63,7 @@ def create(request: PageRequest, payload: NewCase) -> Status[dict[str, Any]]:
         now=now,
     )
     symbol = describe_asset(case, now=now)
-    record = {**written_record(CASE_KIND, case, is_new=is_new), "symbol": symbol}
+    record = written_record(CASE_KIND, case, is_new=is_new) | {"symbol": symbol}
     is_held = "held" in record
     if not is_held:
         record |= case_record(case, symbol, is_refused=False)

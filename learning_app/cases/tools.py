@@ -27,4 +27,4 @@ def record(principal: Principal, args: NewCase, *, reasoning: str) -> dict[str, 
         now=now,
         reasoning=reasoning,
     )
-    return {**written_record(CASE_KIND, case, is_new=is_new), "symbol": describe_asset(case, now=now)}
+    return written_record(CASE_KIND, case, is_new=is_new) | {"symbol": describe_asset(case, now=now)}

@@ -286,7 +286,7 @@ def create(request: PageRequest, payload: NewDecision) -> Status[dict[str, Any]]
         is_replay=request.principal.is_operator,
         now=now,
     )
-    record = {**written_record(DECISION_KIND, entry, is_new=is_new), "symbol": describe_asset(entry, now=now)}
+    record = written_record(DECISION_KIND, entry, is_new=is_new) | {"symbol": describe_asset(entry, now=now)}
     return Status(200 if not is_new else 202 if "held" in record else 201, {"data": record})
 
 

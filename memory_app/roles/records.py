@@ -17,7 +17,7 @@ from memory_app.roles.models import RoleMemory
 
 def entry_record(
     entry: RoleMemory,
-    symbol: dict[str, Any] | None = None,
+    symbol: dict[str, Any] | None,
     *,
     is_refused: bool = False,
 ) -> dict[str, Any]:

@@ -32,4 +32,4 @@ def record(
         now=now,
         reasoning=reasoning,
     )
-    return {**written_record(DECISION_KIND, entry, is_new=is_new), "symbol": describe_asset(entry, now=now)}
+    return written_record(DECISION_KIND, entry, is_new=is_new) | {"symbol": describe_asset(entry, now=now)}

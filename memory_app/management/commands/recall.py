@@ -15,6 +15,7 @@ from memory_app.roles.registry import registry
 from memory_app.roles.selectors import recent_lessons
 from minara_site.access.owner_command import OwnerCommand
 from minara_site.kernel.core.hidden import visible
+from minara_site.kernel.market.symbols import describe_assets
 
 MAX_LESSONS = 200
 
@@ -49,14 +50,16 @@ class Command(OwnerCommand):
             names = {"id": role_id, "known": registry().known()}
             raise CommandError(_("No skill declares the role %(id)s. Known are: %(known)s.") % names)
         owner = self.owner(options)
+        now = timezone.now()
         lessons = recent_lessons(
             owner_id=owner.pk,
             role_id=role_id,
-            as_of=timezone.now(),
+            as_of=now,
             most=options["limit"],
         )
         if options["as_json"]:
-            records = [entry_record(entry) for entry in lessons]
+            read_as = describe_assets(lessons, now=now)
+            records = [entry_record(entry, read_as[entry.pk]) for entry in lessons]
             self.stdout.write(
                 json.dumps(
                     records,

@@ -358,15 +358,15 @@ def market_of(text: str) -> str | None:
 
 def how_read(text: str, symbol: str) -> How:
     """Return how a text became its symbol."""
-    sent = narrowed(text).strip().removeprefix("$")
-    words = re.split(r"[^A-Z0-9_]+", sent.upper())
+    sent = narrowed(text).strip().removeprefix("$").upper()
+    words = re.split(r"[^A-Z0-9_]+", sent.removesuffix(" EQUITY"))
     if kind_of(symbol) is SymbolKind.MARKET:
         return How.OWN_MARKET
-    if sent.upper() == symbol:
+    if sent == symbol:
         return How.AS_SENT
     if sent.casefold() in TICKER_OF:
         return How.NAME
-    if words[0] and len(words) > 1 and (words[0] in BEFORE or words[-1] in BEHIND_COLON or words[-1] in SUFFIXES):
+    if words[0] and len(words) > 1 and (words[0] in BEFORE or words[-1] in BEHIND_COLON | SUFFIXES):
         return How.VENUE
-    is_quoted = not is_forex_pair(symbol) and any(quote in sent.upper() for quote in USD_LIKE)
+    is_quoted = not is_forex_pair(symbol) and any(quote in sent for quote in USD_LIKE)
     return How.QUOTE if is_quoted else How.SPELLING

@@ -141,6 +141,7 @@ def test_says_what_a_symbol_stands_for(symbol, kind, asset_class):
         ("比特币", How.NAME),
         ("NASDAQ:AAPL", How.VENUE),
         ("AAPL.O", How.VENUE),
+        ("AAPL US Equity", How.VENUE),
         ("700:HK", How.VENUE),
         ("BTC-USDT-PERP", How.QUOTE),
         ("SOLUSDT.P", How.QUOTE),

@@ -52,7 +52,7 @@ class TestAPersonsMark:
         entry = make_thesis(ana)
         mark(ana, entry, correct=correct, pnl_pct=3.5, note="Fees stayed low.", undo_for=UNDO_FOR)
         entry.refresh_from_db()
-        record = entry_record(entry)
+        record = entry_record(entry, None)
         shown = [record[name] for name in ("status", "outcome", "pnl_pct", "outcome_at")]
         assert shown == ["pending", None, None, None]
         assert not any(list_entries(owner=ana, outcome=outcome).exists() for outcome in Outcome)

@@ -33,6 +33,7 @@ def test_prints_json(ana):
     entry = make_wrong(ana)
     records = json.loads(recall(MOMENTUM, "--user", "ana", "--json", "--limit", "1"))
     assert [(each["id"], each["lesson"], each["class"]) for each in records] == [(entry.pk, LESSON, "logic_error")]
+    assert records[0]["symbol"]["asset"] == entry.asset
 
 
 @table("number", ["0", "201", "many"])
