@@ -32,7 +32,11 @@ PAGE_ACTS = (
     PageAct("preferences:activate", undo="preferences:archive_constraint", note=_("You can archive it the same way.")),
     PageAct("preferences:archive_constraint", undo="preferences:activate", note=_("You can activate it the same way.")),
     PageAct("institution:start", undo="institution:cancel", lasts=UndoWhile.RUNNING),
-    PageAct("institution:cancel", word="cancel"),
+    PageAct(
+        "institution:cancel",
+        undo="institution:start",
+        note=_("The run ends without a decision. What its roles said stays; you can start another run."),
+    ),
     PageAct("cases:reveal", undo="cases:reveal_end", note=_("It ends after 15 minutes; you can end it earlier.")),
     PageAct("cases:reveal_end", undo="cases:reveal", note=_("You can reveal them again, with a reason.")),
 )

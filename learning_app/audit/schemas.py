@@ -8,9 +8,8 @@ from pydantic import Field
 
 from learning_app.audit.core.composite import Band
 from learning_app.audit.core.records import Severity
+from learning_app.audit.selectors import MAX_TREND_DAYS
 from minara_site.web.schemas import OwnerQuery, PageQuery, Strict
-
-MAX_TREND_DAYS = 366
 
 
 class NewPass(Strict):

@@ -32,7 +32,7 @@ from minara_site.kernel.errors import NotFound
 from minara_site.kernel.jobs.models import JobRun, RunState
 
 CHUNK = 2_000
-MAX_TREND, MAX_CHOICES, MAX_IMPORTS = 1_000, 60, 200
+MAX_TREND, MAX_TREND_DAYS, MAX_CHOICES, MAX_IMPORTS = 1_000, 366, 60, 200
 TABLES: tuple[type[Model], ...] = (Methodology, LifecycleEvent, TradingCase, CaseHint)
 """The tables of learning that a pass reads, and that no pass changes (S2)."""
 

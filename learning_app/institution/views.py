@@ -23,11 +23,10 @@ from minara_site.kernel.governance.selectors import mode_of
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.llm.gateway import what_is_missing
 from minara_site.shell.pages import PageRequest, page
-from minara_site.web.forms import WordForm, posted, show_refusal
+from minara_site.web.forms import posted, show_refusal
 from minara_site.web.moments import number_label
-from minara_site.web.responses import form_status, render_form, render_page, see_other, toast, wants_fragment
+from minara_site.web.responses import render_form, render_page, see_other, toast, wants_fragment
 
-CANCEL = "institution:cancel"
 ONE = "learning_app/institution/one.html"
 
 
@@ -80,7 +79,16 @@ def start(request: PageRequest) -> HttpResponse:
 @page(Act.INSTITUTION_READ)
 def run_page(request: PageRequest, institution_uid: str) -> HttpResponse:
     """Show one run: its phases as a timeline, its decision, its ladder. Who opens somebody else's leaves a line."""
-    return show(request, institution_uid)
+    run, principal = find_run(request, institution_uid), request.principal
+    context = page_context(
+        run,
+        principal,
+        window=request.GET.get("window", ""),
+        now=timezone.now(),
+    )
+    is_reachable = run.owner_id == principal.owner.pk or principal.reads_others(Act.INSTITUTION_CANCEL)
+    may_cancel = run.is_open and principal.may(Act.INSTITUTION_CANCEL) and is_reachable
+    return render_page(request, ONE, {**context, "may_cancel": may_cancel})
 
 
 @page(Act.INSTITUTION_READ)
@@ -99,10 +107,7 @@ def progress(request: PageRequest, institution_uid: str) -> HttpResponse:
 
 @page(Act.INSTITUTION_CANCEL, methods=("POST",))
 def cancel(request: PageRequest, institution_uid: str) -> HttpResponse:
-    """Cancel a run for good, with a typed word."""
-    form = WordForm(CANCEL, request.POST)
-    if not form.is_valid():
-        return show(request, institution_uid, form)
+    """Cancel a run; another one can be started."""
     principal = request.principal
     run = get_run(owner=principal.reaches(Act.INSTITUTION_CANCEL), uid=institution_uid)
     try:
@@ -125,27 +130,3 @@ def find_run(request: PageRequest, uid: str) -> InstitutionRun:
         now=timezone.now(),
     )
     return masked_for(principal.owner, run)
-
-
-def show(
-    request: PageRequest,
-    uid: str,
-    form: WordForm | None = None,
-) -> HttpResponse:
-    """Answer the page of a run; errors in the form make it 422."""
-    run, principal = find_run(request, uid), request.principal
-    context = page_context(
-        run,
-        principal,
-        window=request.GET.get("window", ""),
-        now=timezone.now(),
-    )
-    may_cancel = run.is_open and principal.may(Act.INSTITUTION_CANCEL)
-    is_reachable = run.owner_id == principal.owner.pk or principal.reads_others(Act.INSTITUTION_CANCEL)
-    cancel_form = (form or WordForm(CANCEL)) if may_cancel and is_reachable else None
-    return render_page(
-        request,
-        ONE,
-        {**context, "form": cancel_form},
-        status=form_status(form),
-    )

@@ -224,7 +224,7 @@ def show_writers(
             (
                 row,
                 names[row.name],
-                roll_back_url(row.name, row.first_at),
+                roll_back_url(row.name),
                 counts,
             )
         )
@@ -275,9 +275,10 @@ def revoke_url(key: ApiKey | None, principal: Principal) -> str:
     return reverse("access:key_revoke", args=[key.prefix])
 
 
-def roll_back_url(writer: str, since: datetime) -> str:
-    """Return the address of the preview that undoes what a writer wrote since a moment."""
-    return f"{reverse('writes:preview')}?{urlencode({'writer': writer, 'since': since.isoformat()})}"
+def roll_back_url(writer: str, since: datetime | None = None) -> str:
+    """Return the address of the preview that undoes what a writer wrote since a moment, all of it without one."""
+    query = {"writer": writer} | ({"since": since.isoformat()} if since else {})
+    return f"{reverse('writes:preview')}?{urlencode(query)}"
 
 
 def writer_label(writer: str, reader: User) -> str:

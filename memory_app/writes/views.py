@@ -1,7 +1,6 @@
 """`/ops/writes/`: who writes what, which writing is unusual, and rolling it back: preview, then exactly that."""
 
 from collections.abc import Callable
-from datetime import timedelta
 from functools import partial
 from http import HTTPStatus
 from typing import Any
@@ -23,7 +22,13 @@ from memory_app.writes.pages import (
     writer_label,
 )
 from memory_app.writes.selectors.anomalies import list_rows_of, load_anomalies
-from memory_app.writes.selectors.plans import RollbackPlan, get_rollback, preview_roll_back, preview_undo
+from memory_app.writes.selectors.plans import (
+    RollbackPlan,
+    find_first_write,
+    get_rollback,
+    preview_roll_back,
+    preview_undo,
+)
 from memory_app.writes.selectors.writers import Period, load_writers, name_writers
 from memory_app.writes.services import check_undoable, roll_back, undo_roll_back
 from minara_site.access.access_log import log_access, log_listed
@@ -37,7 +42,6 @@ from minara_site.web.lists import load_page, render_list
 from minara_site.web.responses import form_status, render_page, see_other, toast
 
 MAX_ROLLBACKS = 10
-DEFAULT_SPAN = timedelta(days=1)
 
 
 @page(Act.WRITES_READ)
@@ -82,21 +86,18 @@ def rows(request: PageRequest) -> HttpResponse:
         "title": writer_label(writer, request.user),
         "is_part": bool(ids),
         "anomalies": show_anomalies([anomaly] if anomaly else [], principal=request.principal),
-        "roll_back_url": roll_back_url(writer, anomaly.since if anomaly else now - DEFAULT_SPAN),
+        "roll_back_url": roll_back_url(writer, anomaly.since if anomaly else None),
     }
     return render_list(request, "memory_app/writes/rows.html", listed, context)
 
 
 @page(Act.WRITES_READ)
 def preview(request: PageRequest) -> HttpResponse:
-    """Show what undoing everything that a writer wrote since a moment would do."""
+    """Show what undoing everything that a writer wrote would do, or since a moment where the address names one."""
     now, context = timezone.now(), {"title": _("Roll back")}
-    form = SinceForm(
-        {
-            "writer": request.GET.get("writer"),
-            "since": request.GET.get("since") or now - DEFAULT_SPAN,
-        }
-    )
+    writer = request.GET.get("writer", "")
+    first = None if request.GET.get("since") or storable_problem(writer) else find_first_write(writer)
+    form = SinceForm({"writer": writer, "since": request.GET.get("since") or first or now})
     if form.is_valid():
         writer, since = form.cleaned_data["writer"], form.cleaned_data["since"]
         title = _("Roll back %(writer)s") % {"writer": writer_label(writer, request.user)}

@@ -1,10 +1,13 @@
 """What every `minara` command has in common."""
 
 import json
+from argparse import ArgumentTypeError
+from collections.abc import Callable
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.core.serializers.json import DjangoJSONEncoder
+from django.utils.translation import gettext as _
 
 from minara_site.kernel.errors import MinaraError
 
@@ -29,3 +32,14 @@ class MinaraCommand(BaseCommand):
     def say_json(self, data: Any) -> None:
         """Print JSON."""
         self.stdout.write(json.dumps(data, cls=DjangoJSONEncoder, ensure_ascii=False))
+
+
+def number_to(most: int) -> Callable[[str], int]:
+    """Return what reads an argument that is a number from 1 to `most`; it raises ArgumentTypeError for any other."""
+
+    def read_number(text: str) -> int:
+        if not text.isdecimal() or not 1 <= int(text) <= most:
+            raise ArgumentTypeError(_("write a number from 1 to %(most)d") % {"most": most})
+        return int(text)
+
+    return read_number

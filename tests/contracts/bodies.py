@@ -67,7 +67,6 @@ FORMS: dict[str, dict[str, Any]] = {
     "POST /ops/users/<int:user_id>/keys/<str:prefix>/revoke/": {"word": "revoke"},
     "POST /trading-cases/<int:case_id>/reveal/": {"reason": "ticket 8841"},
     "POST /institution/new/": {"tickers": "BTC"},
-    "POST /institution/<str:institution_uid>/cancel/": {"word": "cancel"},
     "POST /facts/conflicts/<int:conflict_id>/<str:kind>/": {"older": "older_id", "newer": "newer_id"},
     "POST /ops/export/": {"sign": "on"},
     "POST /ops/import/<int:import_id>/constraints/": {"plan": "0" * 64, "word": "hard constraints"},

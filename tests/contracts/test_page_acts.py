@@ -32,6 +32,7 @@ ELSEWHERE = {  # acts whose objects need a browser, a worker or a plan; tests of
     *("users:end_sessions", "governance:close", "writes:apply", "writes:undo"),
     *("brought_in:seen", "brought_in:roll_back", "brought_in:undo", "console:demo_load"),
     "onboarding:undo",  # finished again, each memory has one version more
+    "institution:cancel",  # a run that is started again is another one
     *("bundle:imports", "bundle:import_remove", "bundle:export_remove", "bundle:apply"),
 }
 TOASTS = {
@@ -174,7 +175,7 @@ WALKS: dict[str, Walk] = {
     "cases:reveal": Walk(caller="sam"),
     "cases:reveal_end": Walk(caller="sam", first=("cases:reveal",), undo={"reason": "ticket 8842"}),
     "role_memory:undo": Walk(first=("role_memory:mark",), undo={"correct": "yes"}),
-    "institution:start": Walk(undo={"word": "cancel"}),
+    "institution:start": Walk(),
     "audit:run": Walk(caller="olga"),
     "audit:acknowledge": Walk(caller="olga"),
     "audit:reopen": Walk(caller="olga"),

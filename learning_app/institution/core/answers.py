@@ -3,9 +3,9 @@
 The schemas stay as they are: scores compare the same fields across runs.
 """
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from learning_app.vocabulary import Rating
 from minara_site.kernel.core.fence import fence_text
@@ -21,6 +21,13 @@ def check_not_blank(text: str) -> str:
     if not any(letter.isalnum() for letter in line):
         raise ValueError("must not be empty")
     return line
+
+
+def drop_repeats(values: Any) -> Any:
+    """Return a list with each value once, in the order of its first; anything else as it is, for its field to judge."""
+    if not isinstance(values, list):
+        return values
+    return [value for number, value in enumerate(values) if value not in values[:number]]
 
 
 Text = Annotated[str, Field(min_length=1, max_length=MAX_TEXT_CHARS), AfterValidator(check_not_blank)]
@@ -105,7 +112,7 @@ class PortfolioDecision(RoleAnswer):
         description="Days until the base case should have played out.",
     )
     cases: DecisionCases
-    cited: list[Annotated[str, Field(max_length=40)]] = Field(
+    cited: Annotated[list[Annotated[str, Field(max_length=40)]], BeforeValidator(drop_repeats)] = Field(
         default=[],
         max_length=MAX_CITED,
         description="Ids of the shown methods on which this decision rests; empty for none.",
@@ -114,8 +121,7 @@ class PortfolioDecision(RoleAnswer):
 
 def check_cited(decision: PortfolioDecision, shown: list[str]) -> str:
     """Return in words for the model what is wrong with what a decision cites, empty for nothing."""
-    unknown = len(set(decision.cited) - set(shown))
-    if not unknown and len(set(decision.cited)) == len(decision.cited):
+    if set(decision.cited) <= set(shown):
         return ""
     allowed = ", ".join(shown) or "none: leave it empty"
-    return f"- cited: cite each method once, and only shown ones. Shown were: {allowed}."
+    return f"- cited: cite only shown methods. Shown were: {allowed}."

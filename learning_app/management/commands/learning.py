@@ -14,6 +14,7 @@ from learning_app.audit.models import AuditReport
 from learning_app.audit.pages.plain import describe_findings, describe_report, describe_trend
 from learning_app.audit.selectors import (
     MAX_TREND,
+    MAX_TREND_DAYS,
     findings_of,
     get_report,
     load_trend,
@@ -24,7 +25,7 @@ from learning_app.audit.selectors import (
 from learning_app.audit.services.run import run_pass
 from learning_app.cases.services.cron import run_cron
 from learning_app.methodologies.seeding import store_seeds
-from minara_site.kernel.command import MinaraCommand
+from minara_site.kernel.command import MinaraCommand, number_to
 
 ACTOR = "command:learning"
 TREND_DAYS = 90
@@ -66,9 +67,14 @@ class Command(MinaraCommand):
             help="the report of this pass",
         )
         trend = audits.add_parser("trend", help="show the composite of the last days")
-        trend.add_argument("--days", type=int, default=TREND_DAYS)
+        trend.add_argument(
+            "--days",
+            type=number_to(MAX_TREND_DAYS),
+            default=TREND_DAYS,
+            metavar=f"1-{MAX_TREND_DAYS}",
+        )
         findings = audits.add_parser("findings", help="list what the newest report found")
-        findings.add_argument("--severity", choices=list(Severity))
+        findings.add_argument("--severity", choices=[each.value for each in Severity])
         for each in (run, show, trend, findings):
             each.add_argument("--json", action="store_true", help="answer with JSON")
 
@@ -102,7 +108,7 @@ class Command(MinaraCommand):
         return self.answer(get_report(options["pass_id"]))
 
     def handle_trend(self, options: dict[str, Any]) -> tuple[Any, str]:
-        now, days = timezone.now(), max(1, min(options["days"], MAX_TREND))
+        now, days = timezone.now(), options["days"]
         points = load_trend(
             since=now - timedelta(days=days),
             until=now,

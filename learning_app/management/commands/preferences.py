@@ -39,7 +39,7 @@ class Command(OwnerCommand):
         listed = acts.add_parser("list", help="list preferences, the newest first")
         listed.add_argument(
             "--state",
-            choices=list(PreferenceState),
+            choices=[each.value for each in PreferenceState],
             help="only those in this state",
         )
         approved = acts.add_parser("approve", help="put a proposal in force")

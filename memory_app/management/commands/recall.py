@@ -1,7 +1,7 @@
 """`minara recall ROLE`: the newest lessons of a role. Source: S0 (/recall)."""
 
 import json
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -14,6 +14,7 @@ from memory_app.roles.records import entry_record
 from memory_app.roles.registry import registry
 from memory_app.roles.selectors import recent_lessons
 from minara_site.access.owner_command import OwnerCommand
+from minara_site.kernel.command import number_to
 from minara_site.kernel.core.hidden import visible
 from minara_site.kernel.market.symbols import describe_assets
 
@@ -31,7 +32,7 @@ class Command(OwnerCommand):
         self.add_user(parser, "whose lessons are printed")
         parser.add_argument(
             "--limit",
-            type=parse_limit,
+            type=number_to(MAX_LESSONS),
             default=10,
             metavar="1-200",
             help="how many at most",
@@ -73,13 +74,6 @@ class Command(OwnerCommand):
             self.stdout.write(line_of(entry))
         if not lessons:
             self.stdout.write(_("This role has no lessons yet."))
-
-
-def parse_limit(text: str) -> int:
-    """Return how many lessons are printed. Raises ArgumentTypeError for a number that is none, or out of range."""
-    if not text.isdecimal() or not 1 <= int(text) <= MAX_LESSONS:
-        raise ArgumentTypeError(_("write a number from 1 to %(most)d") % {"most": MAX_LESSONS})
-    return int(text)
 
 
 def line_of(entry: RoleMemory) -> str:

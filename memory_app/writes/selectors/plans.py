@@ -106,7 +106,7 @@ def preview_roll_back(
     entries = list(newest.only("at", "actor", "owner_id", "tool_call", "details")[: MAX_ROWS + 1])
     if len(entries) > MAX_ROWS:
         raise too_many_rows()
-    sets = sets_of(writer, since)
+    sets = sets_of(writer) if writer.startswith(IMPORT) else sets_of(writer).filter(at__gte=since)
     if lock:
         changed = Change.objects.filter(set__in=sets).values_list("owner", flat=True).distinct()
         lock_owners([*changed, *(entry.owner_id for entry in entries)])
@@ -154,11 +154,17 @@ def preview_undo(
     return RollbackPlan(parts, ("undo", str(record.pk)), changes)
 
 
-def sets_of(writer: str, since: datetime) -> Any:
-    """Return what a writer, or one run of an import, changed since a moment; roll-backs are undone on their own."""
+def find_first_write(writer: str) -> datetime | None:
+    """Return since when a writer, or one run of an import, wrote or changed rows; None where it never did."""
+    rows = (entries_of(writer), sets_of(writer))
+    return min(filter(None, (each.order_by("at").values_list("at", flat=True).first() for each in rows)), default=None)
+
+
+def sets_of(writer: str) -> "QuerySet[ChangeSet]":
+    """Return what a writer, or one run of an import, changed; roll-backs are undone on their own."""
     if writer.startswith(IMPORT):
         return ChangeSet.objects.filter(run=writer.removeprefix(IMPORT))
-    return ChangeSet.objects.filter(actor=writer, at__gte=since, rollback=None)
+    return ChangeSet.objects.filter(actor=writer, rollback=None)
 
 
 def entries_of(writer: str) -> "QuerySet[AuditEntry]":

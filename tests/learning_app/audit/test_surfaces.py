@@ -84,6 +84,11 @@ def test_the_command_says_what_is_wrong(capsys):
     for arguments, said in (
         (("run", "--window-days", "0"), "window"),
         (("show", "--pass", "7"), "no such audit report"),
+        (("trend", "--days", "0"), "--days: write a number from 1 to 366$"),
+        (("trend", "--days", "-5"), "--days: write a number from 1 to 366$"),
+        (("trend", "--days", "367"), "--days: write a number from 1 to 366$"),
+        (("trend", "--days", "9" * 30), "--days: write a number from 1 to 366$"),
+        (("findings", "--severity", "huge"), r"\(choose from 'high', 'medium', 'low'\)$"),
     ):
         with pytest.raises(CommandError, match=said):
             call_command("learning", "audit", *arguments)

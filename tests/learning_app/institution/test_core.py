@@ -113,7 +113,7 @@ def test_refused_texts_are_withheld_one_by_one():
         ("portfolio_decision", {"horizon_days": 0}),
         ("portfolio_decision", {"horizon_days": 366}),
         ("portfolio_decision", {"cases": {"base": "It rises."}}),
-        ("portfolio_decision", {"cited": ["x"] * 9}),
+        ("portfolio_decision", {"cited": list("abcdefghi")}),
     ],
 )
 def test_an_answer_outside_its_schema_is_refused(answer, changes):
@@ -129,12 +129,12 @@ def test_an_answer_outside_its_schema_is_refused(answer, changes):
         ([], [], True),
         (["a"], ["a", "b"], True),
         (["a", "b"], ["a", "b"], True),
-        (["a", "a"], ["a"], False),
+        (["a", "a"], ["a"], True),
         (["c"], ["a"], False),
         (["a"], [], False),
     ],
 )
-def test_a_decision_cites_what_was_shown_and_each_once(cited, shown, is_right):
+def test_a_decision_cites_only_what_was_shown(cited, shown, is_right):
     decision = PortfolioDecision.model_validate(ANSWERS["portfolio_decision"] | {"cited": cited})
     assert (check_cited(decision, shown) == "") is is_right
 

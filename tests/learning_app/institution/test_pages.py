@@ -1,5 +1,6 @@
 """`/institution/` and `/v1/institution/runs`: who reads what, asking for runs, cancelling, and what the pages show."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -73,7 +74,7 @@ def test_runs_feed_when_an_operator_asks_and_not_when_an_operators_plain_key_doe
         assert InstitutionRun.objects.get(uid=uid).feeds is feeds
 
 
-def test_a_person_starts_a_run_and_cancels_it_with_a_typed_word(ana, page, asking):
+def test_a_person_starts_a_run_cancels_it_and_starts_another(ana, page, asking):
     post_course()
     form = page.get("/institution/new/?ticker=BTC").content.decode()
     assert 'value="BTC"' in form
@@ -89,14 +90,20 @@ def test_a_person_starts_a_run_and_cancels_it_with_a_typed_word(ana, page, askin
     shown = page.get(f"/institution/{run.uid}/").content.decode()
     assert "0 of 14 answers" in shown
     assert "Still to come." in shown
-    assert page.post(f"/institution/{run.uid}/cancel/", {"word": "stop"}).status_code == 422
-    assert page.post(f"/institution/{run.uid}/cancel/", {"word": "cancel"}).status_code == 303
+    form = re.search(rf'<form method="post" action="(/institution/{run.uid}/cancel/)">(.*?)</form>', shown, re.DOTALL)
+    assert re.findall(r'name="(\w+)"', form[2]) == ["csrfmiddlewaretoken"]
+    assert "you can start another run" in form[2]
+    assert page.get(form[1]).status_code == 405
+    assert page.post(form[1]).status_code == 303
     run.refresh_from_db()
     assert (run.state, JobRun.objects.get(pk=run.job_run_id).state) == ("cancelled", "cancelled")
     assert run_institution(run.pk, now=NOON) == {"result": "cancelled"}
     shown = page.get(f"/institution/{run.uid}/").content.decode()
     assert "Not reached." in shown
     assert f'href="/institution/new/?ticker={run.ticker}"' in shown
+    assert "Cancel run" not in shown
+    assert page.post("/institution/new/", {"tickers": run.ticker}).status_code == 303
+    assert sorted(InstitutionRun.objects.values_list("state", flat=True)) == ["cancelled", "queued"]
 
 
 def test_the_progress_is_polled_while_a_run_is_open_and_then_the_page_reloads(ana, page):

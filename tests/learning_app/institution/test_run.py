@@ -118,6 +118,7 @@ def test_a_role_that_answers_wrongly_twice_ends_the_run_and_what_was_said_stays(
     ("cited", "state", "calls"),
     [
         (["shown"], "done", ROLES),
+        (["second", *["shown"] * 8, "second"], "done", ROLES),
         (["held"], "failed", ROLES + 1),
         (["unknown"], "failed", ROLES + 1),
         ([], "done", ROLES),
@@ -127,6 +128,7 @@ def test_only_methods_that_were_shown_can_be_cited(ana, asking, cited, state, ca
     post_course()
     uids = {
         "shown": make_methodology(correct=24, used=30, quarantine=0).uid,
+        "second": make_methodology(correct=24, used=30, quarantine=0).uid,
         "held": make_methodology(correct=24, used=30, quarantine=0, held_at=NOON).uid,
         "unknown": "11111111-1111-4111-8111-111111111111",
     }
@@ -135,6 +137,7 @@ def test_only_methods_that_were_shown_can_be_cited(ana, asking, cited, state, ca
     row = add_run(ana)
     run(row)
     assert (row.state, asking.calls - before) == (state, calls)
+    assert row.cited == ([uids[name] for name in dict.fromkeys(cited)] if state == "done" else [])
     if state == "failed":
         repair = asking.asked[-1].body["messages"][-1]["content"][0]["content"]
         assert uids["shown"] in repair
