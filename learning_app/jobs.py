@@ -8,7 +8,9 @@ from learning_app.audit import tasks as audit
 from learning_app.audit.services import cron as audit_cron
 from learning_app.audit.services.run import AUDIT_JOB
 from learning_app.cases import tasks
+from learning_app.cases.services.anew import ANEW
 from learning_app.cases.services.cron import CRON, EVERY
+from learning_app.cases.services.rejudge import REJUDGE
 from learning_app.institution import tasks as institution
 from learning_app.institution.services import ladder
 from learning_app.institution.services.requests import RUN as INSTITUTION_RUN
@@ -18,6 +20,7 @@ from learning_app.learnings.services.review import REVIEW, review_turns
 from learning_app.preferences.services import mine
 from minara_site.kernel.conversations.services import TURN_RECORDED
 from minara_site.kernel.jobs.table import Job
+from minara_site.kernel.market.changed import PRICES_CHANGED
 
 JOBS = (
     Job(
@@ -41,6 +44,17 @@ JOBS = (
         every=EVERY,
         reports=True,
         summary=_("Judges trading cases whose window is over, and counts what that says of methodologies."),
+    ),
+    Job(
+        REJUDGE,
+        tasks.rejudge,
+        topics=(PRICES_CHANGED,),
+        summary=_("Judges again what corrected and late prices touch."),
+    ),
+    Job(
+        ANEW,
+        tasks.judge_anew,
+        summary=_("Once after an upgrade: counts each bet of earlier cases once, and judges them by the prices of today."),
     ),
     Job(
         REVIEW,

@@ -98,6 +98,7 @@ class LifecycleKind(StrEnum):
     MARKET_STRESS_FREEZE = "market_stress_freeze"
     OUTCOME_RECORDED = "outcome_recorded"
     IMPORTED = "imported"
+    REWORDED = "reworded"
 
 
 class QuarantinedBy(StrEnum):
@@ -117,6 +118,17 @@ class OutcomeState(StrEnum):
     CONFIRMED_BAD = "confirmed_bad"
     INCONCLUSIVE = "inconclusive"
     EXPIRED = "expired"
+
+
+class Uncounted(StrEnum):
+    """Why a case does not count for a methodology that it hints at; empty when it does."""
+
+    OTHER_DIRECTION = "other_direction"
+    BACKDATED = "backdated"
+    NO_INSTANCE_PRICE = "no_instance_price"
+    LONGER_THAN_TIMEFRAME = "longer_than_timeframe"
+    OVERLAPS = "overlaps"
+    LOW_EVIDENCE = "low_evidence"
 
 
 class PreferenceDimension(StrEnum):

@@ -3,7 +3,8 @@
 from typing import Annotated, Any
 
 from django.utils import timezone
-from ninja import Query, Status
+from django.utils.translation import gettext as _
+from ninja import Body, Query, Status
 from pydantic import Field
 
 from learning_app.cases.models import CASE_KIND
@@ -11,12 +12,14 @@ from learning_app.cases.schemas import (
     CaseHeldOut,
     CaseOut,
     CaseQuery,
-    NewCase,
+    CasesRecordedOut,
+    NewCaseOut,
+    NewCases,
     RepeatedCaseHeldOut,
     RepeatedCaseOut,
 )
 from learning_app.cases.selectors import case_record, find_refused, get_case, list_cases
-from learning_app.cases.services.record import record_case
+from learning_app.cases.services.record import Recorder, list_warnings, record_case, record_cases
 from learning_app.cases.services.state_outcome import state_outcome
 from learning_app.methodologies.schemas import MethodologyOut, NewOutcomeIn
 from learning_app.methodologies.selectors import methodology_record
@@ -24,6 +27,7 @@ from minara_site.access.access_log import log_opened
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.core.symbols import normalise_symbol
+from minara_site.kernel.errors import Refused
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.guard.selectors import written_record
 from minara_site.kernel.market.symbols import describe_asset, describe_assets
@@ -40,30 +44,31 @@ CaseId = Annotated[int, Field(ge=1, le=2**63 - 1)]
 
 @router.post(
     "/trading-cases",
-    "Record a trading case",
+    "Record trading cases",
     Act.CASE_WRITE,
     {
         200: Data[RepeatedCaseOut | RepeatedCaseHeldOut],
-        201: Data[CaseOut],
+        201: Data[NewCaseOut | CasesRecordedOut],
         202: Data[CaseHeldOut],
     },
 )
-def create(request: PageRequest, payload: NewCase) -> Status[dict[str, Any]]:
-    """Record a decision before its outcome is known. 202 says that the guard holds its words.
+def create(request: PageRequest, payload: Body[NewCases]) -> Status[dict[str, Any]]:
+    """Record a decision before its outcome is known, or, with an operator's key, up to 1 000, all or none.
 
-    200 says that this key recorded an equal one within the last ten minutes.
+    202 says that the guard holds its words, 200 that this key recorded an equal one within the last ten minutes; of a
+    list neither is answered.
     """
     principal, now = request.principal, timezone.now()
-    case, is_new = record_case(
-        owner_id=principal.owner.pk,
-        draft=payload.as_draft(),
-        actor=principal.actor,
-        origin="",
-        is_replay=principal.is_operator,
-        now=now,
-    )
+    by = Recorder(principal.owner.pk, principal.actor, is_operator=principal.is_operator)
+    if isinstance(payload, list):
+        if not principal.is_operator:
+            raise Refused(_("Only an operator's key records cases as a list. Send them one by one."), code="forbidden")
+        cases = record_cases(drafts=[each.as_draft() for each in payload], by=by, now=now)
+        items = [written_record(CASE_KIND, case, is_new=True) for case in cases]
+        return Status(201, {"data": {"items": items}})
+    case, is_new = record_case(draft=payload.as_draft(), by=by, now=now)
     symbol = describe_asset(case, now=now)
-    record = written_record(CASE_KIND, case, is_new=is_new) | {"symbol": symbol}
+    record = written_record(CASE_KIND, case, is_new=is_new) | {"symbol": symbol, "warnings": list_warnings(case)}
     is_held = "held" in record
     if not is_held:
         record |= case_record(case, symbol, is_refused=False)

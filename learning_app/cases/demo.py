@@ -13,13 +13,16 @@ from functools import cached_property, partial
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
-from learning_app.cases.base_rate import REGIME_BARS
-from learning_app.cases.models import CASE_KIND, INSTANCE, OWNER, CaseHint, CronRun, TradingCase
+from learning_app.cases.models import CASE_KIND, INSTANCE, OWNER, CronRun, TradingCase
+from learning_app.cases.regime import REGIME_BARS
 from learning_app.cases.services.cron import ACTOR
-from learning_app.cases.services.record import CaseDraft, build_case, build_hints
-from learning_app.cases.services.resolve import RESOLVED, close, credit, judge_blocks
-from learning_app.court.models import CourtRecord
-from learning_app.court.services import mark_survivors
+from learning_app.cases.services.places import store_hints
+from learning_app.cases.services.record import CaseDraft, Recorder, build_case, find_hinted
+from learning_app.cases.services.rejudge import store_controls
+from learning_app.cases.services.resolve import RESOLVED, close, is_expired, link_controls
+from learning_app.cases.services.settle import count_tallies, settle
+from learning_app.court.models import Block, Control, CourtReading
+from learning_app.court.services.evidence import count_blocks, mark_survivors
 from learning_app.methodologies.demo import DemoMethodology, MethodologiesPart, demo_methodologies
 from learning_app.methodologies.models import LifecycleEvent, Methodology
 from learning_app.vocabulary import OutcomeState
@@ -28,17 +31,9 @@ from minara_site.kernel.db import update_rows
 from minara_site.kernel.demo import AGENT_KEY, DemoAct, DemoLoad, DemoPart, DemoRow, RemovedRows, read_rows
 from minara_site.kernel.guard.held_at import store_judged
 from minara_site.kernel.guard.services import delete_holds
-from minara_site.kernel.market.core import Bar
 from minara_site.kernel.market.models import PriceBar
 from minara_site.kernel.market.moves import find_move
-from minara_site.kernel.market.outcome import (
-    WAIT_FOR_PRICE,
-    Direction,
-    Outcome,
-    OutcomeWindow,
-    change_pct,
-    judge_change,
-)
+from minara_site.kernel.market.outcome import Direction, Outcome, change_pct, judge_change
 from minara_site.kernel.market.regime import classify_regime
 
 FIRST_HOUR = 30 * 24 - 1  # before the load: the demo has its prices from an hour earlier on
@@ -85,23 +80,17 @@ class CasesPart(DemoPart[DemoCase]):
     def remove(self, load: DemoLoad) -> list[RemovedRows]:
         """Delete the cases and what came of them. The court counts anew what real cases say of the demo's methods."""
         cases, methods = TradingCase.objects.filter(is_demo=True), Methodology.objects.filter(is_demo=True)
-        ids = list(cases.values_list("pk", flat=True))
+        ids, numbers = list(cases.values_list("pk", flat=True)), list(methods.values_list("pk", flat=True))
         LifecycleEvent.objects.filter(case_id__in=ids, is_demo=True).delete()
         delete_holds(kind=CASE_KIND, object_ids=ids)
+        Block.objects.filter(case_id__in=ids).delete()
         cases.delete()
+        Control.objects.filter(is_demo=True).delete()
         load.marked(CronRun).delete()
-        CourtRecord.objects.filter(methodology__in=methods).delete()
-        methods.update(
-            log_evidence=None,
-            max_log_evidence=None,
-            independent_cases=0,
-            beats_chance=False,
-            decay_at=None,
-        )
-        CaseHint.objects.filter(methodology__in=methods).update(is_judged=False)
-        real = list(TradingCase.objects.filter(hint_rows__methodology__in=methods).distinct())
-        judge_blocks(real, actor=load.actor, now=load.now)
-        mark_survivors(is_demo=True)
+        CourtReading.objects.filter(methodology__in=numbers).delete()
+        count_tallies(numbers)
+        count_blocks([], numbers, actor=load.actor, now=load.now)
+        mark_survivors(now=load.now, is_demo=True)
         return [RemovedRows(_("Trading cases"), len(ids))]
 
 
@@ -110,32 +99,22 @@ def store_case(
     draft: CaseDraft,
     *,
     judged_by: str = INSTANCE,
-    base_rate: float = 0.5,
     now: datetime,
 ) -> None:
     """Store a case of the demo as an agent records it; `judged_by` says whose prices the demo's shall be."""
-    case, hinted = build_case(
-        owner_id=owner.pk,
-        draft=draft,
-        actor=AGENT_KEY,
-        origin="",
-        is_replay=False,
-        now=now,
-    )
+    case, hinted = build_case(draft, find_hinted(draft.hints), by=Recorder(owner.pk, AGENT_KEY), now=now)
     bars = PriceBar.objects.filter(
         owner=owner,
         symbol=case.asset,
         is_demo=True,
         closes_at__lte=case.decided_at,
     )
-    newest = bars.order_by("-closes_at").values_list("opens_at", "close")[:REGIME_BARS]
-    before = [Bar(at, *[close_price] * 4) for at, close_price in reversed(list(newest))]  # only closes are looked at
-    case.regime = classify_regime(before)
-    case.base_rate, case.is_demo = base_rate, True
+    newest = list(bars.order_by("-closes_at").values_list("close", flat=True)[:REGIME_BARS])
+    case.regime, case.is_demo = classify_regime(newest[::-1]), True
     case.judged_by = judged_by if judged_by == OWNER else ""
+    case.had_price = bool(newest) and judged_by == INSTANCE
     store_judged(CASE_KIND, case, now=now)
-    has_prices = bool(before) and judged_by == INSTANCE
-    CaseHint.objects.bulk_create(build_hints(case, hinted, has_prices=has_prices))
+    store_hints([(case, hinted)])
 
 
 @dataclass
@@ -180,7 +159,7 @@ class DemoHours:
             return
         self.done[row.name], self.last_at[row.name] = number + 1, at
         beside = [found[row.beside].uid] if number % 2 and row.beside in found else []
-        decided_at = at + timedelta(minutes=7 * number % 53)
+        decided_at = at - timedelta(minutes=7 * number % 53)  # so that the first price after it is this hour's
         draft = CaseDraft(
             asset,
             row.texts[number % len(row.texts)].format(asset=asset, price=f"{self.closes[owner.pk, asset][at]:,.2f}"),
@@ -190,12 +169,7 @@ class DemoHours:
             decided_at,
             f"T-{row.first_trade + 9 * number}" if row.first_trade else "",
         )
-        store_case(
-            owner,
-            draft,
-            base_rate=round(row.base_rate + (number % 5 - 2) / 100, 2),
-            now=decided_at,
-        )
+        store_case(owner, draft, now=decided_at)
 
     def find_asset(
         self,
@@ -222,15 +196,17 @@ class DemoHours:
 
     def resolve(self, at: datetime) -> None:
         """Close and attribute what is due, as the cron does; the last passes leave their heartbeats."""
-        due = TradingCase.objects.pending().filter(is_demo=True, window_ends_at__lte=at)
+        due = TradingCase.objects.due(now=at).filter(is_demo=True)
         cases = [case for case in due.order_by("window_ends_at", "pk") if has_closed(case, now=at)]
         credited = 0
         if cases:
+            link_controls(cases)
             update_rows(TradingCase, RESOLVED, cases)
-            credited = credit(cases, actor=ACTOR, now=at)
-            judge_blocks(cases, actor=ACTOR, now=at)
+            credited = settle([case.pk for case in cases], actor=ACTOR, now=at)
+        for control in Control.objects.filter(is_demo=True, known_at__isnull=True, due_at__lt=at):
+            store_controls([control], owner_id=control.cases.values_list("owner", flat=True)[0], now=at)
         if at > self.load.ago(SHOWN_RUNS * CRON_HOURS):
-            survivors = mark_survivors(is_demo=True)
+            survivors = mark_survivors(now=at, is_demo=True)
             counts = {
                 "resolved": len(cases),
                 "credited": credited,
@@ -250,10 +226,12 @@ class DemoHours:
 
 def has_closed(case: TradingCase, *, now: datetime) -> bool:
     """Say whether a case is over by now, by a price of its owner in the demo or without one; it is not stored yet."""
-    window = OutcomeWindow(case.decided_at, case.window_ends_at)
-    move = find_move(case.asset, window, owner_id=case.owner_id, now=now)
+    move = find_move(case.asset, case.window, owner_id=case.owner_id, now=now)
     if move is not None:
-        close(case, move, by=case.judged_by or INSTANCE, now=now)
-    elif now > case.window_ends_at + WAIT_FOR_PRICE:
-        case.outcome_state, case.resolved_at = OutcomeState.EXPIRED, now
-    return case.outcome_state != OutcomeState.PENDING
+        close(case, move, by=case.judged_by or INSTANCE)
+    elif is_expired(case, now=now):
+        case.outcome_state = OutcomeState.EXPIRED
+    if case.outcome_state == OutcomeState.PENDING:
+        return False
+    case.resolved_at = now
+    return True

@@ -1,25 +1,32 @@
 """The tables of trading cases, their hints, and the heartbeat of the learning cron. Sources: S2, S3 (boundary)."""
 
+from datetime import datetime, timedelta
 from typing import Any, ClassVar, Self
 
 from django.db import models
 from django.db.models import F, Q
 
+from learning_app.court.core import chance_of
+from learning_app.court.models import Block, Control
+from learning_app.methodologies.core.lifecycle import INSTANCE_HAND
 from learning_app.methodologies.models import Methodology
-from learning_app.vocabulary import OutcomeState
+from learning_app.vocabulary import OutcomeState, Uncounted
 from minara_site.kernel.core.symbols import MAX_CHARS, MAX_SENT_CHARS
 from minara_site.kernel.fields import demo_index, one_of
 from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.market.models import price_field
-from minara_site.kernel.market.outcome import Direction
+from minara_site.kernel.market.outcome import Direction, Gap, OutcomeWindow
 from minara_site.kernel.market.regime import Regime
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 
 CASE_KIND = "trading_case"
 """The name of the stored kind: holds keep it."""
-ATTRIBUTION_MODEL = "hints-of-the-direction/1"
-"""How cases recorded now are attributed: every hint of the case's own direction gets the outcome."""
+ATTRIBUTION_MODEL = "one-bet-once/2"
+"""How cases recorded now are attributed: hints of the case's own direction, one case at a time."""
 INSTANCE, OWNER = "instance", "owner"
+CONCLUSIVE = frozenset({OutcomeState.CONFIRMED_GOOD, OutcomeState.CONFIRMED_BAD})
+UNFORMED = "unformed"
+"""What hints say that are older than blocks, until a job forms them."""
 
 
 class CaseQuerySet(OwnedQuerySet):
@@ -29,15 +36,22 @@ class CaseQuerySet(OwnedQuerySet):
         """Keep what no price has judged."""
         return self.filter(outcome_state=OutcomeState.PENDING)
 
+    def due(self, *, now: datetime) -> Self:
+        """Keep what waits and whose window is over."""
+        return self.pending().filter(window_ends_at__lte=now)
+
 
 class TradingCase(models.Model):
     """One decision of an agent on a market symbol, judged by the price when its window closes.
 
-    `asset_text` is what the agent sent as the symbol, empty in cases that are older than the column.
-    `base_rate` in [0, 1] is how often chance would have been right, `regime` what the market did, both as known when
-    it was decided. `hint_hash` is over the ids of the hints and the block shown. `backdated` cases count for nothing.
-    `judged_by` says whose prices closed it: only the instance's move the counters of methodologies. `pnl_pct` is the
-    change of the price in percent, in the direction of the decision.
+    `asset_text` is what the agent sent as the symbol, empty in cases that are older than the column. `window_ends_at`
+    is a horizon after the decision and its arrival (`created_at`), or after the decision of what was `replayed`: what
+    an operator recorded late. `backdated` cases, which anybody else did, count for nothing. `is_instances` says that an
+    operator recorded it, `had_price` that the instance had a price of its symbol then. `regime` is what the market did
+    before it was decided, filled in when it is judged. `hint_hash` is over the ids of the hints and the block shown.
+    `judged_by` says whose prices closed it: only the instance's move the counters of methodologies. `gap` says why the
+    prices around its window judge nothing. `pnl_pct` is the change of the price in percent, in the direction of the
+    decision.
     """
 
     owner = owner_key()
@@ -51,11 +65,21 @@ class TradingCase(models.Model):
     trade_ref = models.CharField(max_length=120, blank=True)
     hint_hash = models.CharField(max_length=64)
     attribution_model = models.CharField(max_length=40, default=ATTRIBUTION_MODEL)
-    base_rate = models.FloatField()
     regime = models.CharField(max_length=24, default=Regime.UNKNOWN)
     backdated = models.BooleanField(default=False)
+    replayed = models.BooleanField(default=False)
+    is_instances = models.BooleanField(default=False)
+    had_price = models.BooleanField(default=False)
     outcome_state = models.CharField(max_length=16, default=OutcomeState.PENDING)
     judged_by = models.CharField(max_length=8, blank=True)
+    gap = models.CharField(max_length=12, blank=True)
+    control = models.ForeignKey(
+        Control,
+        on_delete=models.SET_NULL,
+        null=True,
+        related_name="cases",
+        db_index=False,
+    )
     pnl_pct = models.FloatField(null=True)
     entry_price = price_field(null=True)
     entry_price_at = models.DateTimeField(null=True)
@@ -84,7 +108,7 @@ class TradingCase(models.Model):
                 | (~Q(outcome_state=OutcomeState.PENDING) & Q(resolved_at__isnull=False)),
                 name="case_resolved_whole",
             ),
-            models.CheckConstraint(condition=Q(base_rate__range=(0, 1)), name="case_base_rate_0_to_1"),
+            one_of("gap", ["", *Gap], "case_gap_known"),
         ]
         indexes: ClassVar = [
             models.Index(fields=["owner", "-decided_at", "-id"], name="cases_owner_newest"),
@@ -97,6 +121,12 @@ class TradingCase(models.Model):
             models.Index(fields=["trade_ref"], condition=~Q(trade_ref=""), name="cases_of_trade"),
             models.Index(fields=["asset", "-decided_at", "-id"], name="cases_of_asset"),
             models.Index(fields=["actor", "-decided_at", "-id"], name="cases_of_writer"),
+            models.Index(
+                fields=["asset", "window_ends_at"],
+                condition=~Q(outcome_state=OutcomeState.PENDING),
+                name="cases_judged",
+            ),
+            models.Index(fields=["control"], condition=Q(control__isnull=False), name="cases_of_control"),
             models.Index(fields=["resolved_at"], condition=Q(resolved_at__isnull=False), name="cases_resolved"),
             models.Index(fields=["rules_version", "id"], name="cases_rescan"),
             demo_index("cases_demo"),
@@ -104,6 +134,32 @@ class TradingCase(models.Model):
 
     def __str__(self) -> str:
         return f"{self.asset} {self.direction}"
+
+    @property
+    def window(self) -> OutcomeWindow:
+        """The time in which it is judged."""
+        return OutcomeWindow(self.window_ends_at - timedelta(hours=self.horizon_hours), self.window_ends_at)
+
+    @property
+    def hand(self) -> int:
+        """In whose tally it counts."""
+        return INSTANCE_HAND if self.is_instances else self.owner_id
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether its outcome can count for methodologies."""
+        return self.outcome_state in CONCLUSIVE and self.judged_by == INSTANCE
+
+    @property
+    def is_right(self) -> bool:
+        return self.outcome_state == OutcomeState.CONFIRMED_GOOD
+
+    @property
+    def chance(self) -> float | None:
+        """How often chance was right in its direction, in [0, 1]; None while that is not known, or cannot be."""
+        if self.control is None or self.control.known_at is None:
+            return None
+        return chance_of(Direction(self.direction), self.control.weights)
 
     @property
     def guarded_text(self) -> str:
@@ -118,9 +174,9 @@ class TradingCase(models.Model):
 class CaseHint(models.Model):
     """A methodology that was in front of the agent when it decided a case, at the place `position` from 0.
 
-    `is_credited` says that the case has the methodology's direction, so that it gets the outcome, once, at
-    `credited_at`. `block_at` and `block_ends_at` are the block of the court that the case belongs to; None when
-    another block of the methodology was open. `is_judged` says that the court has counted it.
+    `block` is the bet that the case belongs to for the instance, None when it counts for nothing there; then `why` says
+    so, and `met_case` which case holds its time. `own_block`, `own_why` and `own_met_case` say the same for the case's
+    owner. `credited_at` is since when it moves the counters; `word` is what an operator said of it before a price did.
     """
 
     case = models.ForeignKey(
@@ -136,23 +192,27 @@ class CaseHint(models.Model):
         db_index=False,
     )
     position = models.PositiveSmallIntegerField()
-    is_credited = models.BooleanField()
+    block = models.ForeignKey(Block, on_delete=models.SET_NULL, null=True, related_name="hints", db_index=False)
+    own_block = models.ForeignKey(Block, on_delete=models.SET_NULL, null=True, related_name="own_hints", db_index=False)
+    why = models.CharField(max_length=24, blank=True)
+    own_why = models.CharField(max_length=24, blank=True)
+    met_case = models.BigIntegerField(null=True)
+    own_met_case = models.BigIntegerField(null=True)
     credited_at = models.DateTimeField(null=True)
-    block_at = models.DateTimeField(null=True)
-    block_ends_at = models.DateTimeField(null=True)
-    is_judged = models.BooleanField(default=False)
+    word = models.BooleanField(null=True)
 
     class Meta:
         db_table = "methodology_case_hints"
-        constraints: ClassVar = [models.UniqueConstraint(fields=["case", "methodology"], name="one_hint_per_case")]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["case", "methodology"], name="one_hint_per_case"),
+            one_of("why", ["", UNFORMED, *Uncounted], "hint_why_known"),
+            one_of("own_why", ["", UNFORMED, *Uncounted], "hint_own_why_known"),
+        ]
         indexes: ClassVar = [
             models.Index(fields=["methodology", "-case"], name="hints_of_methodology"),
-            models.Index(fields=["methodology", "block_at"], condition=Q(block_at__isnull=False), name="hints_blocks"),
-            models.Index(
-                fields=["methodology", "block_at", "case"],
-                condition=Q(block_at__isnull=False, is_judged=False),
-                name="hints_open_blocks",
-            ),
+            models.Index(fields=["block"], condition=Q(block__isnull=False), name="hints_of_block"),
+            models.Index(fields=["own_block"], condition=Q(own_block__isnull=False), name="hints_of_own_block"),
+            models.Index(fields=["case"], condition=Q(why=UNFORMED), name="hints_unformed"),
         ]
 
 

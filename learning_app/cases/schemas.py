@@ -6,9 +6,9 @@ from typing import Annotated
 from ninja import Schema
 from pydantic import Field
 
-from learning_app.cases.services.record import MAX_HINTS, MAX_HORIZON_HOURS, CaseDraft
+from learning_app.cases.services.record import MAX_CASES, MAX_HINTS, MAX_HORIZON_HOURS, CaseDraft
 from learning_app.vocabulary import OutcomeState
-from minara_site.kernel.market.outcome import Direction
+from minara_site.kernel.market.outcome import Direction, Gap
 from minara_site.kernel.market.regime import Regime
 from minara_site.web.schemas import HeldOut, PageQuery, Repeated, Strict, SymbolOut
 
@@ -54,6 +54,9 @@ class NewCase(Strict):
         )
 
 
+NewCases = NewCase | Annotated[list[NewCase], Field(min_length=1, max_length=MAX_CASES)]
+
+
 class CaseQuery(PageQuery):
     """Filters of the list."""
 
@@ -62,8 +65,39 @@ class CaseQuery(PageQuery):
     trade_ref: Annotated[str | None, Field(max_length=120)] = None
 
 
+class DecisivePriceOut(Schema):
+    """A price that decided, and its moment."""
+
+    price: float
+    at: datetime
+
+
+class CreditOut(Schema):
+    """Whether a case counts for a methodology: for all, and for its owner. `why` says which rule keeps it from that.
+
+    `same_block_as` is the case of the same owner that counts in its place.
+    """
+
+    methodology: str
+    counted: bool
+    counted_for_owner: bool
+    why: str | None
+    same_block_as: int | None
+
+
+class ControlOut(Schema):
+    """How often the same bet was right in the eight horizons after, in [0, 1]: null until then, or with too few of it.
+
+    `clear` is how many of the 32 windows left the noise band.
+    """
+
+    share: float | None
+    clear: int
+    known_at: datetime | None
+
+
 class CaseOut(Schema):
-    """A case and what became of it; `base_rate` is how often chance would have been right."""
+    """A case, what became of it, and for which methodologies it counts. `gap` says why prices do not judge it."""
 
     id: int
     asset: str
@@ -77,18 +111,34 @@ class CaseOut(Schema):
     hint_hash: str
     attribution_model: str
     trade_ref: str | None
-    base_rate: float
+    entry: DecisivePriceOut | None
+    exit: DecisivePriceOut | None
+    gap: Gap | None
+    credits: list[CreditOut]
+    control: ControlOut | None
     regime: Regime
+    replayed: bool
     backdated: bool
     judged_by: str | None
     decided_at: datetime
+    received_at: datetime
     window_ends_at: datetime
     resolved_at: datetime | None
     pnl_pct: float | None
     held: bool
 
 
-class CaseHeldOut(Schema):
+class Warned(Schema):
+    """What an answer warns of, each in a sentence."""
+
+    warnings: list[str]
+
+
+class NewCaseOut(Warned, CaseOut):
+    """A case that was recorded."""
+
+
+class CaseHeldOut(Warned):
     """The id of a case whose words the guard holds, and why; it is judged all the same."""
 
     id: int
@@ -96,9 +146,22 @@ class CaseHeldOut(Schema):
     symbol: SymbolOut
 
 
-class RepeatedCaseOut(Repeated, CaseOut):
+class RepeatedCaseOut(Repeated, NewCaseOut):
     """A case that this key recorded before."""
 
 
 class RepeatedCaseHeldOut(Repeated, CaseHeldOut):
     """A case that this key recorded before, and why the guard holds its words."""
+
+
+class RecordedOut(Schema):
+    """The id of a case of a list, and why the guard holds its words, where it does."""
+
+    id: int
+    held: HeldOut | None = None
+
+
+class CasesRecordedOut(Schema):
+    """The cases of a list in its order."""
+
+    items: list[RecordedOut]

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -20,6 +21,8 @@ from minara_site.kernel.ownership import Owner
 from minara_site.kernel.plain_text import parse_number
 
 MAX_REVEALS = 20
+SAME_BET = "same_bet"
+"""Why a case does not count whose block counts by another one."""
 DAY_FORMS = ("%Y-%m-%d", "%d %b %Y", "%d %B %Y", "%Y/%m/%d", "%Y年%m月%d日")
 REVEAL_KIND = "case_reveal"
 """What the access log calls a look at the amounts of a case."""
@@ -27,8 +30,8 @@ REVEAL_KIND = "case_reveal"
 
 def list_cases(*, owner: Owner) -> CaseQuerySet:
     """Return the cases of an owner with their hints, unordered."""
-    rows: CaseQuerySet = TradingCase.objects.for_owner(owner).prefetch_related("hint_rows__methodology")
-    return rows
+    rows: CaseQuerySet = TradingCase.objects.for_owner(owner).select_related("control")
+    return rows.prefetch_related("hint_rows__methodology", "hint_rows__block", "hint_rows__own_block")
 
 
 def list_rows(owner: Owner) -> CaseQuerySet:
@@ -115,6 +118,7 @@ def case_record(case: TradingCase, symbol: dict[str, Any] | None, *, is_refused:
 
     `symbol` is what its asset was read as.
     """
+    hints = hints_of(case)
     return {
         "id": case.pk,
         "asset": case.asset,
@@ -124,17 +128,58 @@ def case_record(case: TradingCase, symbol: dict[str, Any] | None, *, is_refused:
         "direction": case.direction,
         "horizon_hours": case.horizon_hours,
         "outcome_state": case.outcome_state,
-        "hints": [hint.methodology.uid for hint in hints_of(case)],
+        "hints": [hint.methodology.uid for hint in hints],
         "hint_hash": case.hint_hash,
         "attribution_model": case.attribution_model,
         "trade_ref": None if is_refused else case.trade_ref or None,
-        "base_rate": case.base_rate,
+        "entry": price_record(case.entry_price, case.entry_price_at),
+        "exit": price_record(case.exit_price, case.exit_price_at),
+        "gap": case.gap or None,
+        "credits": [credit_record(hint) for hint in hints],
+        "control": control_record(case),
         "regime": case.regime,
+        "replayed": case.replayed,
         "backdated": case.backdated,
         "judged_by": case.judged_by or None,
         "decided_at": case.decided_at,
+        "received_at": case.created_at,
         "window_ends_at": case.window_ends_at,
         "resolved_at": case.resolved_at,
         "pnl_pct": case.pnl_pct,
         "held": is_refused,
     }
+
+
+def price_record(price: Decimal | None, at: datetime | None) -> dict[str, Any] | None:
+    """Return a price that decided, None while there is none."""
+    return None if price is None else {"price": float(price), "at": at}
+
+
+def credit_record(hint: CaseHint) -> dict[str, Any]:
+    """Return whether a case counts for a methodology, and if not, why: a case of another owner is not named."""
+    is_counted, other = find_place(hint)
+    return {
+        "methodology": hint.methodology.uid,
+        "counted": is_counted,
+        "counted_for_owner": hint.own_block_id is not None,
+        "why": None if is_counted else hint.why or SAME_BET,
+        "same_block_as": other,
+    }
+
+
+def find_place(hint: CaseHint) -> tuple[bool, int | None]:
+    """Return whether a case holds its time for the instance, and which other case of its owner holds it instead."""
+    block = hint.block
+    if block is None:
+        is_own = hint.met_case is not None and hint.met_case == hint.own_met_case
+        return False, hint.met_case if is_own else None
+    holder = block.counted_case or block.case_id
+    return holder == hint.case_id, None if holder == hint.case_id else holder
+
+
+def control_record(case: TradingCase) -> dict[str, Any] | None:
+    """Return how the bets of the horizons after a case went, None where it has no control."""
+    control = case.control
+    if control is None:
+        return None
+    return {"share": case.chance, "clear": control.ups + control.downs, "known_at": control.known_at}

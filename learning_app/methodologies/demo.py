@@ -47,7 +47,6 @@ class DemoMethodology(DemoRow):
     assets: tuple[str, ...] = ()
     horizon_hours: int = 0
     every_hours: int = 0
-    base_rate: float = 0.5
     beside: str = ""
     first_trade: int = 0
     texts: tuple[str, ...] = ()

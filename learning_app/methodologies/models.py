@@ -168,11 +168,39 @@ class Methodology(models.Model):
         return self.trust.is_at_bar(trust_rules())
 
 
+class Tally(models.Model):
+    """What the cases of one hand said of a methodology. `hand` is an owner's id, 0 the instance's own (operators').
+
+    `used` and `right` are its share of the methodology's counters, `own_used` and `own_right` what counts for this
+    owner, whoever holds the instance's place. The other figures are the owner's own evidence: the logarithms of the
+    two products of court.md, and of what they make.
+    """
+
+    methodology = models.ForeignKey(
+        Methodology,
+        on_delete=models.CASCADE,
+        related_name="tallies",
+        db_index=False,
+    )
+    hand = models.BigIntegerField()
+    used = models.IntegerField(default=0)
+    right = models.IntegerField(default=0)
+    own_used = models.IntegerField(default=0)
+    own_right = models.IntegerField(default=0)
+    own_log_small = models.FloatField(default=0.0)
+    own_log_large = models.FloatField(default=0.0)
+    own_log_e = models.FloatField(default=0.0)
+
+    class Meta:
+        db_table = "methodology_tallies"
+        constraints: ClassVar = [models.UniqueConstraint(fields=["methodology", "hand"], name="one_tally_per_hand")]
+
+
 class LifecycleEvent(models.Model):
     """One thing that happened to a methodology, with its counts behind it. Append-only by trigger.
 
     Without a methodology it is the store's (`market_stress_freeze`). `details` holds what the kind needs: of a
-    duplicate its text, of an outcome whether it was right.
+    duplicate its text, of an outcome whether it was right, and which other it `reverses`.
     """
 
     methodology = models.ForeignKey(

@@ -4,11 +4,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from django.db.models import Count, OuterRef, Subquery, Sum
+from django.db.models import Count, OuterRef, Subquery
 
 from learning_app.cases.models import CaseHint, TradingCase
-from learning_app.cases.services.resolve import end_of, observe
-from learning_app.court.services import Observation
+from learning_app.court.models import Block
+from learning_app.court.services.evidence import known_blocks
 from learning_app.methodologies.models import LifecycleEvent, Methodology
 from learning_app.methodologies.services.create import MAX_COMPARED
 from learning_app.similarity.core import find_most_similar_tfidf
@@ -17,7 +17,7 @@ from minara_site.access.models import User
 from minara_site.kernel.core.assets import group_of
 from minara_site.kernel.ownership import Owner
 
-MAX_OUTCOMES, MAX_BLOCK_CASES, MAX_COUNTED, MAX_CASES, MAX_DUPLICATES = 500, 2_000, 10_000, 20, 5
+MAX_OUTCOMES, MAX_BLOCKS, MAX_COUNTED, MAX_CASES, MAX_DUPLICATES = 500, 2_000, 10_000, 20, 5
 MIN_SHARE = 5
 """Below so many outcomes a share says nothing."""
 CURVE_KINDS = (
@@ -46,13 +46,9 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class CountedOutcomes:
-    """The counted outcomes of a methodology. `base_rate` is the mean of their cases, in [0, 1], 0 without one.
-
-    `is_all` is False when only the newest 10 000 were read.
-    """
+    """The counted outcomes of a methodology. `is_all` is False when only the newest 10 000 were read."""
 
     whole: Share
-    base_rate: float
     regimes: list[Share]
     groups: list[Share]
     is_all: bool
@@ -64,30 +60,11 @@ def list_curve_events(row: Methodology) -> list[LifecycleEvent]:
     return list(events[:MAX_OUTCOMES])[::-1]
 
 
-def list_observations(row: Methodology) -> list[Observation] | None:
+def list_observations(row: Methodology) -> list[Block] | None:
     """Return the blocks as the court counted them; None when they are too many to read at once. One query."""
-    judged = CaseHint.objects.filter(
-        methodology=row,
-        block_at__isnull=False,
-        is_judged=True,
-    )
-    hints = list(judged.select_related("case").defer("case__decision").order_by("block_at")[: MAX_BLOCK_CASES + 1])
-    if len(hints) > MAX_BLOCK_CASES:
+    if row.independent_cases > MAX_BLOCKS:
         return None
-    blocks: defaultdict[object, list[CaseHint]] = defaultdict(list)
-    for hint in hints:
-        blocks[hint.block_at].append(hint)
-    resolved = sorted(
-        blocks.values(),
-        key=lambda block: (max(resolved_at(block)), end_of(block)),
-    )
-    observed = (observe(row.pk, [hint.case for hint in block]) for block in resolved)
-    return [each for each in observed if each]
-
-
-def resolved_at(block: Iterable[CaseHint]) -> Iterator[float]:
-    """Yield when the cases of a judged block were resolved."""
-    return (hint.case.resolved_at.timestamp() for hint in block if hint.case.resolved_at)
+    return known_blocks(row.pk)
 
 
 def count_outcomes(row: Methodology) -> CountedOutcomes:
@@ -99,21 +76,16 @@ def count_outcomes(row: Methodology) -> CountedOutcomes:
         .annotate(
             asset=Subquery(case.values("asset")),
             regime=Subquery(case.values("regime")),
-            base_rate=Subquery(case.values("base_rate")),
         )
         .values_list("asset", "regime", "details__correct")
         .annotate(
             number=Count("pk"),
-            base_rates=Sum("base_rate"),
-            with_case=Count("base_rate"),
         )
     )
     regimes: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
     groups: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
-    whole, base_rates, with_case = [0, 0], 0.0, 0
-    for asset, regime, is_correct, number, some_base_rates, some_with_case in cells:
-        base_rates += some_base_rates or 0.0
-        with_case += some_with_case
+    whole = [0, 0]
+    for asset, regime, is_correct, number in cells:
         for tally in (
             whole,
             *([regimes[regime], groups[group_of(asset) or ""]] if asset else []),
@@ -122,7 +94,6 @@ def count_outcomes(row: Methodology) -> CountedOutcomes:
             tally[1] += number
     return CountedOutcomes(
         Share("", *whole),
-        base_rates / with_case if with_case else 0.0,
         shares_of(regimes),
         shares_of(groups),
         is_all=whole[1] < MAX_COUNTED,

@@ -14,7 +14,7 @@ def window_of(entry: RoleMemory, role: MemoryRole | None) -> tuple[datetime, dat
     """Return from when to when a decision is judged: the role's window, else until its outcome or the least age."""
     probe = role.reflection_policy.outcome_probe if role else None
     if isinstance(probe, PriceDelta):
-        return entry.decided_at, entry.decided_at + timedelta(hours=probe.window_hours)
+        return entry.window_starts_at, entry.window_starts_at + timedelta(hours=probe.window_hours)
     least = timedelta(hours=role.reflection_policy.min_age_hours) if role else MIN_WINDOW
     return entry.decided_at, max(entry.outcome_at or entry.decided_at + least, entry.decided_at + MIN_WINDOW)
 

@@ -4,6 +4,7 @@ Roles themselves are code: `role_id` and `skill_id` are words here, so that rows
 """
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any, ClassVar, Self
 
 from django.db import models, router, transaction
@@ -21,7 +22,7 @@ from minara_site.kernel.db import slices
 from minara_site.kernel.fields import demo_index, one_of
 from minara_site.kernel.guard.masking import mask, mask_nested
 from minara_site.kernel.market.models import price_field
-from minara_site.kernel.market.outcome import Direction, Outcome
+from minara_site.kernel.market.outcome import LATE, Direction, Outcome, window_start
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 
 DERIVED_FROM = INDEXED_ENTRY_FIELDS | LINKED_ENTRY_FIELDS
@@ -80,7 +81,8 @@ class RoleMemory(models.Model):
 
     A trigger of the database keeps outcome, class, narrative, lesson and `reflected_at` as they were first written
     (R-01). `outcome_at` is when the market had answered: a lesson is for decisions made after it. `pnl_pct` is the
-    change of the price in percent, in the direction of the decision. `held_at` is set while the guard holds the
+    change of the price in percent, in the direction of the decision; `price_corrected_at` is since when other prices
+    stand there than those that it was judged by. `held_at` is set while the guard holds the
     decision, `lesson_held_at` while it holds the lesson. `classification` waits, with its narrative, for the lesson
     while the entry is pending, so that a crash between the stages costs no second Stage 1. `mark` is what a person said
     came of it and may still undo until `mark_effective_at`; both are empty once it is the outcome, and nothing else
@@ -109,6 +111,7 @@ class RoleMemory(models.Model):
     entry_price_at = models.DateTimeField(null=True)
     exit_price = price_field(null=True)
     exit_price_at = models.DateTimeField(null=True)
+    price_corrected_at = models.DateTimeField(null=True)
     evidence = models.JSONField(null=True)  # [{kind, label, at, text}] as the stages read it
     classification = models.CharField(max_length=12, null=True, db_column="class")
     narrative = models.TextField(blank=True)
@@ -231,6 +234,12 @@ class RoleMemory(models.Model):
         for name in ("decision", "outcome_note", "narrative", "lesson"):
             setattr(self, name, mask(getattr(self, name)))
         self.inputs, self.evidence = mask_nested(self.inputs), mask_nested(self.evidence)
+
+    @property
+    def window_starts_at(self) -> datetime:
+        """From when on its prices count: its arrival, or the decision of what an operator replays."""
+        is_replay = not self.is_backdated and self.created_at - self.decided_at > LATE
+        return window_start(self.decided_at, self.created_at, is_replay=is_replay)
 
     @property
     def asset_text(self) -> str:

@@ -11,7 +11,7 @@ from minara_site.kernel.instance.models import InstanceMeta
 from minara_site.kernel.jobs.models import BusyMark, JobRun, Lease, WorkerSeen
 from minara_site.kernel.limits.models import RateCount
 from minara_site.kernel.llm.models import BudgetReservation, BudgetWindow, LlmUsage
-from minara_site.kernel.market.models import PriceBar, PricePoint
+from minara_site.kernel.market.models import ChangedPrices, PriceBar, PricePoint
 from minara_site.kernel.proposals.models import ProposedChange
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "CapabilitySwitch",
     "Change",
     "ChangeSet",
+    "ChangedPrices",
     "CircuitBreaker",
     "Hold",
     "IdempotentCall",

@@ -5,7 +5,10 @@ from decimal import Decimal
 from itertools import count
 from typing import Any
 
-from learning_app.cases.models import CaseHint, TradingCase
+from django.db import transaction
+
+from learning_app.cases.models import TradingCase
+from learning_app.cases.services.places import store_hints
 from learning_app.institution.core.ladder import DAYS, due_at
 from learning_app.institution.models import InstitutionReflection, InstitutionRoleOutput, InstitutionRun
 from learning_app.methodologies.core.structure import StructuredMethodology
@@ -77,12 +80,11 @@ def build_methodology(
 
 
 def make_case(owner: Any, *, hints: Any = (), **fields: Any) -> TradingCase:
-    """Make a case decided so many hours before noon, with hints at these methodologies."""
+    """Make a case decided so many hours before noon, with hints at these methodologies, of which it may count once."""
     case = build_case(owner, **fields)
-    case.save(force_insert=True)
-    for position, row in enumerate(hints):
-        is_credited = row.direction == case.direction and not case.backdated
-        CaseHint.objects.create(case=case, methodology=row, position=position, is_credited=is_credited)
+    with transaction.atomic():
+        case.save(force_insert=True)
+        store_hints([(case, hints)])
     return case
 
 
@@ -97,7 +99,7 @@ def build_case(owner: Any, *, hours: float = 30, horizon: int = 24, **fields: An
         "decided_at": decided_at,
         "window_ends_at": decided_at + timedelta(hours=horizon),
         "hint_hash": "0" * 64,
-        "base_rate": 0.5,
+        "had_price": True,
         "actor": "key:abcd1234",
         "created_at": decided_at,
         "rules_version": RULES.version,
@@ -123,10 +125,10 @@ def make_preference(owner: Any, statement: str = "Prefers limit orders.", **fiel
     return row
 
 
-def post_prices(symbol: str, *prices: tuple[datetime, str], owner: Any = None) -> None:
+def post_prices(symbol: str, *prices: tuple[datetime, str], owner: Any = None, now: datetime = NOON) -> None:
     """Store points of the instance, or of an owner."""
     points = [Point(symbol, at, Decimal(price)) for at, price in prices]
-    record_points(points=points, owner_id=owner.pk if owner else None, source="test", actor="test", now=NOON)
+    record_points(points=points, owner_id=owner.pk if owner else None, source="test", actor="test", now=now)
 
 
 def make_run(

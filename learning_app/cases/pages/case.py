@@ -81,7 +81,7 @@ def pieces_of(text: str, *, is_masked: bool) -> tuple[Segment, ...]:
 def load_chart(case: TradingCase, now: datetime) -> PriceChart | None:
     """Return the instance's prices around a case; its owner's where they judged it, or are the only ones."""
     entry, leave = (case.entry_price, case.entry_price_at), (case.exit_price, case.exit_price_at)
-    decision = JudgedDecision(case.asset, case.decided_at, case.window_ends_at, entry, leave)
+    decision = JudgedDecision(case.asset, case.window.starts_at, case.window_ends_at, entry, leave)
     chart = None if case.judged_by == OWNER else load_decision_chart(decision, now=now)
     return chart or load_decision_chart(replace(decision, owner_id=case.owner_id), now=now)
 
@@ -118,7 +118,6 @@ def page_context(
         "exit_price": price_label(float(case.exit_price)) if case.exit_price is not None else "",
         "judged": judged_label(case),
         "why_unjudged": why_unjudged(case),
-        "coin": f"{100 * case.base_rate:.0f}",
         "hints": shape_hints(case, events, principal),
         "timeline": [moment for moment in moments if show not in kinds or moment.kind == show],
         "kinds": [(kind, KINDS[kind]) for kind in kinds],

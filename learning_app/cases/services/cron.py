@@ -13,9 +13,10 @@ from learning_app.capabilities import METHODOLOGY_CANDIDATES, METHODOLOGY_VERDIC
 from learning_app.cases.models import CronRun, TradingCase
 from learning_app.cases.services.asking import Pass
 from learning_app.cases.services.candidates import propose_candidates
+from learning_app.cases.services.rejudge import judge_due_controls, rejudge_changed
 from learning_app.cases.services.resolve import BATCH, list_due_batches, resolve_batch
 from learning_app.cases.services.verdicts import judge_graduated
-from learning_app.court.services import mark_survivors
+from learning_app.court.services.evidence import mark_survivors
 from learning_app.methodologies.models import LifecycleEvent
 from learning_app.methodologies.services.demote import demote_fallen
 from learning_app.vocabulary import LifecycleKind
@@ -34,6 +35,8 @@ LEASE_SECONDS = 120
 RESOLVE_SECONDS = 120.0
 """After so long a job leaves the rest of the cases to its next run, which begins at once."""
 STRESS = timedelta(days=1)
+MIN_STRESSED = 10
+"""Fewer cases in a day say nothing of the market."""
 MAX_ERROR_CHARS = 300
 
 log = structlog.get_logger(__name__)
@@ -57,8 +60,10 @@ def run_cron(
             raise AlreadyRunning(_("A pass of the learning cron is running. Wait until it ends."))
         counts: dict[str, Any] = Counter(resolved=0, credited=0, demoted=0)
         try:
+            counts["rejudged"] = rejudge_changed(now=now)
             resolve_due(counts, now=now, claim=claim)
-            counts["survivors"] = mark_survivors()
+            counts["controls"] = sum(judge_due_controls(now=now))
+            counts["survivors"] = mark_survivors(now=now)
             if "rest" not in counts:
                 judge(Pass(ACTOR, now, counts, lease, claim))
         except Exception as error:
@@ -75,7 +80,7 @@ def run_cron(
 
 def resolve_due(counts: dict[str, Any], *, now: datetime, claim: Claim | None) -> None:
     """Close every case that a price judges now."""
-    total = TradingCase.objects.pending().filter(window_ends_at__lte=now)[: 100 * BATCH].count()
+    total = TradingCase.objects.due(now=now)[: 100 * BATCH].count()
     time_budget = TimeBudget.start(RESOLVE_SECONDS) if claim else TimeBudget()
     for done, batch in enumerate(list_due_batches(now=now), 1):
         if time_budget.is_spent:
@@ -113,14 +118,10 @@ def judge(run: Pass) -> None:
 
 
 def stress_of(*, now: datetime) -> dict[str, int]:
-    """Return how many of the cases of the last day were decided in high volatility, if most were; else empty."""
-    recent = TradingCase.objects.filter(
-        decided_at__gt=now - STRESS,
-        decided_at__lte=now,
-        is_demo=False,
-    )
+    """Return how many of the cases judged in the last day were decided in high volatility, if most were; else empty."""
+    recent = TradingCase.objects.filter(resolved_at__gt=now - STRESS, resolved_at__lte=now, is_demo=False)
     high, total = recent.filter(regime__endswith="_hivol").count(), recent.count()
-    return {"high": high, "total": total} if 2 * high > total else {}
+    return {"high": high, "total": total} if total >= MIN_STRESSED and 2 * high > total else {}
 
 
 def write_heartbeat(

@@ -1,7 +1,7 @@
 """Recording a trading case: what is known at the decision is fixed here, and never changed. Sources: S2, decisions."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -9,26 +9,28 @@ from django.db import transaction
 from django.db.models import Count, Q
 from django.utils.translation import gettext as _
 
-from learning_app.cases.base_rate import find_base_rate, find_regime, load_history
-from learning_app.cases.models import CASE_KIND, CaseHint, TradingCase
-from learning_app.court.core import block_of
+from learning_app.cases.models import CASE_KIND, TradingCase
+from learning_app.cases.services.places import Recorded, store_hints
 from learning_app.methodologies.block import render_block
 from learning_app.methodologies.models import Methodology
-from learning_app.methodologies.services.lifecycle import lock_rows
 from learning_app.vocabulary import HORIZON_HOURS, Timeframe
 from minara_site.kernel.audit_log.services import content_digest, record_audit
+from minara_site.kernel.core.assets import group_of
+from minara_site.kernel.db import slices
 from minara_site.kernel.errors import FieldError, Invalid, invalid_field
 from minara_site.kernel.guard.held_at import store_judged
 from minara_site.kernel.guard.selectors import list_repeated
-from minara_site.kernel.market.outcome import Direction
+from minara_site.kernel.market.moves import first_quotes
+from minara_site.kernel.market.outcome import ALWAYS_OPEN, LATE, Direction, window_start
 from minara_site.kernel.market.symbols import read_symbol
 from minara_site.kernel.ownership import lock_owner
 from minara_site.kernel.plain_text import clean_text
 
 MAX_DECISION_CHARS, MAX_REF_CHARS, MAX_HINTS = 4_000, 120, 50
 MAX_HORIZON_HOURS = 365 * 24
+MAX_CASES, MAX_ERRORS = 1_000, 20
+WEEK, WEEKS_BACK = timedelta(days=7), 4
 CLOCKS_DIFFER = timedelta(minutes=5)
-BACKDATED = timedelta(minutes=15)
 ARGUMENTS = ("asset", "decision", "direction", "horizon_hours", "trade_ref")
 EARLIEST = datetime(1970, 1, 2, tzinfo=UTC)
 
@@ -49,60 +51,90 @@ class CaseDraft:
     trade_ref: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Recorder:
+    """Who records cases for an owner: `is_operator` says that it is an operator's key or command."""
+
+    owner_id: int
+    actor: str
+    origin: str = ""
+    is_operator: bool = False
+
+
 def record_case(
     *,
-    owner_id: int,
     draft: CaseDraft,
-    actor: str,
-    origin: str,
-    is_replay: bool,
+    by: Recorder,
     now: datetime,
     reasoning: str = "",
 ) -> tuple[TradingCase, bool]:
     """Return the case with its hints and whether it is new; a key that repeats one gets that one.
 
-    One whose words the guard refuses is held, and is judged all the same. `is_replay` says that an operator recorded
-    it, so that an earlier `decided_at` counts. Raises Invalid.
+    One whose words the guard refuses is held, and is judged all the same. Raises Invalid.
     """
-    case, hinted = build_case(
-        owner_id=owner_id,
-        draft=draft,
-        actor=actor,
-        origin=origin,
-        now=now,
-        is_replay=is_replay,
-    )
-    history = load_history(case.asset, at=case.decided_at)
-    horizon = timedelta(hours=case.horizon_hours)
-    case.base_rate = find_base_rate(
-        case.asset,
-        draft.direction,
-        horizon,
-        history,
-        at=case.decided_at,
-    )
-    case.regime = find_regime(case.asset, history, at=case.decided_at)
+    [(case, hinted)] = build_cases([draft], by=by, now=now)
     with transaction.atomic():
-        lock_owner(owner_id)
+        lock_owner(by.owner_id)
         repeated = find_repeated(case, hinted)
         if repeated is not None:
             return repeated, False
-        hold = store_judged(CASE_KIND, case, now=now)
-        CaseHint.objects.bulk_create(build_hints(case, hinted, has_prices=history is not None))
-        record_audit(
-            now=now,
-            actor=actor,
-            tool_call="case_recorded",
-            owner_id=owner_id,
-            reasoning=reasoning,
-            details={
-                "id": case.pk,
-                "sha256": content_digest(case.decision),
-                **({"held": 1} if hold else {}),
-                **({"backdated": 1} if case.backdated else {}),
-            },
-        )
+        store(case, now=now, reasoning=reasoning)
+        store_hints([(case, hinted)])
     return case, True
+
+
+def record_cases(*, drafts: Sequence[CaseDraft], by: Recorder, now: datetime) -> list[TradingCase]:
+    """Return the new cases of a list, all of them or, when one is wrong, none. Raises Invalid, which names the row."""
+    if not 1 <= len(drafts) <= MAX_CASES:
+        raise Invalid(_("Send 1 to %(most)d cases at once.") % {"most": MAX_CASES})
+    built = build_cases(drafts, by=by, now=now)
+    with transaction.atomic():
+        lock_owner(by.owner_id)
+        for case, _hinted in built:
+            store(case, now=now)
+        store_hints(built)
+    return [case for case, _hinted in built]
+
+
+def store(case: TradingCase, *, now: datetime, reasoning: str = "") -> None:
+    """Store a case with its audit row, held when the guard refuses its words. Needs a transaction."""
+    hold = store_judged(CASE_KIND, case, now=now)
+    record_audit(
+        now=now,
+        actor=case.actor,
+        tool_call="case_recorded",
+        owner_id=case.owner_id,
+        reasoning=reasoning,
+        details={
+            "id": case.pk,
+            "sha256": content_digest(case.decision),
+            **({"held": 1} if hold else {}),
+            **({"backdated": 1} if case.backdated else {}),
+            **({"replayed": 1} if case.replayed else {}),
+        },
+    )
+
+
+def build_cases(drafts: Sequence[CaseDraft], *, by: Recorder, now: datetime) -> list[Recorded]:
+    """Return the unsaved cases of drafts with their hints. Raises Invalid; of several drafts it names the row."""
+    known = find_hinted({uid for draft in drafts for uid in draft.hints})
+    built, errors = [], []
+    for number, draft in enumerate(drafts):
+        try:
+            built.append(build_case(draft, known, by=by, now=now))
+        except Invalid as refusal:
+            if len(drafts) == 1:
+                raise
+            found = refusal.errors or (FieldError("", refusal.detail),)
+            errors += [FieldError(f"{number}.{each.field}".rstrip("."), each.message) for each in found]
+    if errors:
+        raise Invalid(_("Nothing was stored. Correct the cases that are named."), errors=tuple(errors[:MAX_ERRORS]))
+    symbols = sorted({case.asset for case, _hinted in built})
+    first = first_quotes([(symbol, EARLIEST) for symbol in symbols], owner_id=None)
+    priced = {symbol for symbol, quote in zip(symbols, first, strict=True) if quote}
+    for case, _hinted in built:
+        case.had_price = case.asset in priced
+    return built
 
 
 def find_repeated(case: TradingCase, hinted: Sequence[Methodology]) -> TradingCase | None:
@@ -114,22 +146,22 @@ def find_repeated(case: TradingCase, hinted: Sequence[Methodology]) -> TradingCa
 
 
 def build_case(
-    *,
-    owner_id: int,
     draft: CaseDraft,
-    actor: str,
-    origin: str,
-    is_replay: bool,
+    known: Mapping[str, Methodology],
+    *,
+    by: Recorder,
     now: datetime,
-) -> tuple[TradingCase, list[Methodology]]:
+) -> Recorded:
     """Return the unsaved case of a draft, every field cleaned, and its hints. Raises Invalid."""
     symbol = read_symbol(draft.asset, field="asset")
-    hinted = find_hinted(draft.hints)
+    hinted = choose_hinted(draft.hints, known)
     hours = find_horizon(draft.horizon_hours, hinted)
     decided_at = clean_moment(draft.decided_at, now=now)
+    is_late = now - decided_at > LATE
+    begin = window_start(decided_at, now, is_replay=by.is_operator and is_late)
     shown = "\n".join([*sorted(row.uid for row in hinted), render_block(hinted)])
     case = TradingCase(
-        owner_id=owner_id,
+        owner_id=by.owner_id,
         asset=symbol,
         asset_text=draft.asset.strip(),
         decision=clean_text(
@@ -140,7 +172,7 @@ def build_case(
         direction=draft.direction,
         horizon_hours=hours,
         decided_at=decided_at,
-        window_ends_at=decided_at + timedelta(hours=hours),
+        window_ends_at=begin + timedelta(hours=hours),
         trade_ref=clean_text(
             draft.trade_ref,
             field="trade_ref",
@@ -148,21 +180,28 @@ def build_case(
             min_chars=0,
         ),
         hint_hash=hashlib.sha256(shown.encode()).hexdigest(),
-        backdated=not is_replay and now - decided_at > BACKDATED,
-        actor=actor,
-        origin=origin,
+        backdated=is_late and not by.is_operator,
+        replayed=is_late and by.is_operator,
+        is_instances=by.is_operator,
+        actor=by.actor,
+        origin=by.origin,
         created_at=now,
     )
     return case, hinted
 
 
-def find_hinted(uids: Sequence[str]) -> list[Methodology]:
+def find_hinted(uids: Collection[str]) -> dict[str, Methodology]:
+    """Return the methodologies of these ids that agents can see."""
+    rows = (Methodology.objects.filter(uid__in=some, held_at__isnull=True) for some in slices(uids))
+    return {row.uid: row for some in rows for row in some}
+
+
+def choose_hinted(uids: Sequence[str], known: Mapping[str, Methodology]) -> list[Methodology]:
     """Return the hinted methodologies in the order of their ids. Raises Invalid for one that agents cannot see."""
     wanted = list(dict.fromkeys(uids))
     if len(wanted) > MAX_HINTS:
         raise invalid_field("hints", _("Name at most %(most)d methodologies.") % {"most": MAX_HINTS})
-    found = {row.uid: row for row in Methodology.objects.filter(uid__in=wanted, held_at__isnull=True)}
-    unknown = [uid for uid in wanted if uid not in found]
+    unknown = [uid for uid in wanted if uid not in known]
     if unknown:
         problem = _("There is no methodology with the id %(ids)s.") % {"ids": ", ".join(unknown)[:200]}
         raise Invalid(
@@ -170,7 +209,7 @@ def find_hinted(uids: Sequence[str]) -> list[Methodology]:
             code="unknown_hint",
             errors=(FieldError("hints", problem),),
         )
-    return [found[uid] for uid in wanted]
+    return [known[uid] for uid in wanted]
 
 
 def find_horizon(hours: int | None, hinted: Iterable[Methodology]) -> int:
@@ -204,50 +243,18 @@ def clean_moment(decided_at: datetime | None, *, now: datetime) -> datetime:
     return moment.astimezone(UTC)
 
 
-def build_hints(
-    case: TradingCase,
-    hinted: Sequence[Methodology],
-    *,
-    has_prices: bool,
-) -> list[CaseHint]:
-    """Return the unsaved hints of a stored case, each with its block of the court. Needs a transaction.
-
-    No block is made by a symbol that the instance has never had a price of, since no case of it will ever count, nor
-    by a case that looks further ahead than the methodology: nothing else of it would count meanwhile.
-    """
-    lock_rows(row.pk for row in hinted)
-    hints = [
-        CaseHint(
-            case=case,
-            methodology=row,
-            position=position,
-            is_credited=row.direction == case.direction and not case.backdated,
-        )
-        for position, row in enumerate(hinted)
+def list_warnings(case: TradingCase) -> list[str]:
+    """Return why prices may not judge a case: its market was closed in the same hours of the last weeks. One query."""
+    if group_of(case.asset) in ALWAYS_OPEN or timedelta(hours=case.horizon_hours) >= WEEK:
+        return []
+    window = case.window
+    weeks = [(window.starts_at - number * WEEK, window.ends_at - number * WEEK) for number in range(WEEKS_BACK, 0, -1)]
+    first = first_quotes([(case.asset, start) for start, _end in weeks], owner_id=None)
+    is_known = first[0] is not None and first[0].at < window.starts_at
+    is_open = any(quote and quote.at < end for (_start, end), quote in zip(weeks, first, strict=True))
+    if not is_known or is_open:
+        return []
+    return [
+        _("In the last four weeks there was no price of %(asset)s in these hours: the case may end inconclusive.")
+        % {"asset": case.asset}
     ]
-    for hint in hints:
-        fits = case.horizon_hours <= HORIZON_HOURS[Timeframe(hint.methodology.timeframe)]
-        if hint.is_credited and has_prices and fits:
-            hint.block_at = find_block(hint.methodology_id, case.decided_at, case.window_ends_at)
-            hint.block_ends_at = case.window_ends_at if hint.block_at else None
-    return hints
-
-
-def find_block(number: int, decided_at: datetime, ends_at: datetime) -> datetime | None:
-    """Return the block of a methodology that a case belongs to, None when another one is open. One query.
-
-    A block that the court has counted takes no further case: of one moment it would be counted twice.
-    """
-    near = CaseHint.objects.filter(
-        methodology=number,
-        block_at__lt=ends_at,
-        block_ends_at__gt=decided_at,
-    )
-    found = list(near.values_list("block_at", "block_ends_at", "is_judged"))
-    if any(at == decided_at and is_judged for at, _end, is_judged in found):
-        return None
-    return block_of(
-        decided_at,
-        ends_at,
-        [(at, end) for at, end, _judged in found if at and end],
-    )

@@ -1,7 +1,7 @@
-"""Resolving cases when their window has closed, and crediting what was shown with them. Sources: S2, decisions.
+"""Judging cases when their window has closed, and again when prices around it change. Sources: S2, court.md.
 
-Only the instance's prices move counters. An owner's own price closes that owner's case and counts for nobody; it is
-asked where the instance knew no price at the decision, else only once the instance's has not come for a week.
+Only the instance's prices move counters. On a symbol of which the instance had a price an owner's own prices close a
+case only when it would expire; elsewhere they close it as soon as they judge it.
 """
 
 from collections import defaultdict
@@ -14,21 +14,15 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Model, Q, QuerySet
 
-from learning_app.cases.models import INSTANCE, OWNER, CaseHint, TradingCase
-from learning_app.court.services import Observation, add_blocks
-from learning_app.methodologies.services.lifecycle import lock_rows
-from learning_app.methodologies.services.outcomes import NewOutcome, apply_outcomes
+from learning_app.cases.models import CONCLUSIVE, INSTANCE, OWNER, TradingCase
+from learning_app.cases.regime import find_regimes
+from learning_app.cases.services.settle import settle
+from learning_app.court.core import MAX_CONTROLLED_HOURS
+from learning_app.court.services.controls import find_controls, key_of
 from learning_app.vocabulary import OutcomeState
 from minara_site.kernel.db import update_rows
-from minara_site.kernel.market.moves import Move, find_moves, find_starts
-from minara_site.kernel.market.outcome import (
-    WAIT_FOR_PRICE,
-    Direction,
-    Outcome,
-    OutcomeWindow,
-    change_pct,
-    judge_change,
-)
+from minara_site.kernel.market.moves import Move, find_moves
+from minara_site.kernel.market.outcome import WAIT_FOR_PRICE, Direction, Outcome, change_pct, judge_change
 
 T = TypeVar("T", bound=Model)
 BATCH = 500
@@ -37,22 +31,16 @@ STATE_OF = {
     Outcome.WRONG: OutcomeState.CONFIRMED_BAD,
     Outcome.UNCLEAR: OutcomeState.INCONCLUSIVE,
 }
-CONCLUSIVE = frozenset({OutcomeState.CONFIRMED_GOOD, OutcomeState.CONFIRMED_BAD})
-RESOLVED = (
-    "outcome_state",
-    "judged_by",
-    "pnl_pct",
-    "entry_price",
-    "entry_price_at",
-    "exit_price",
-    "exit_price_at",
-    "resolved_at",
+JUDGED = (
+    *("outcome_state", "judged_by", "gap", "pnl_pct"),
+    *("entry_price", "entry_price_at", "exit_price", "exit_price_at", "control_id"),
 )
+RESOLVED = (*JUDGED, "regime", "resolved_at")
 
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """How many cases were closed, and how many outcomes were credited."""
+    """How many cases were closed, and how many outcomes were counted."""
 
     cases: int = 0
     outcomes: int = 0
@@ -60,10 +48,7 @@ class Resolved:
 
 def list_due_batches(*, now: datetime) -> Iterator[list[TradingCase]]:
     """Yield the pending cases whose window is over, in order of its end and their id."""
-    return walk_due(
-        TradingCase.objects.pending().filter(window_ends_at__lte=now),
-        "window_ends_at",
-    )
+    return walk_due(TradingCase.objects.due(now=now), "window_ends_at")
 
 
 def walk_due(rows: "QuerySet[T]", ends: str) -> Iterator[list[T]]:
@@ -83,163 +68,135 @@ def resolve_batch(
     actor: str,
     now: datetime,
 ) -> Resolved:
-    """Close those of the cases that a price judges, and credit their hints once, in one transaction."""
+    """Close those of the cases that a price judges, and count what they say once, in one transaction."""
     judge(batch, now=now)
     closed = [case for case in batch if case.outcome_state != OutcomeState.PENDING]
-    if not closed:
+    for case, regime in zip(closed, find_regimes(closed), strict=True):
+        case.regime, case.resolved_at = regime, now
+    return store_judged(closed, TradingCase.objects.pending(), RESOLVED, actor=actor, now=now)
+
+
+def judge_again(
+    batch: Sequence[TradingCase],
+    *,
+    actor: str,
+    now: datetime,
+) -> Resolved:
+    """Judge closed cases by the prices that stand now, and count anew what they say otherwise.
+
+    What was judged stays so where no price does, and what expired where they leave a gap.
+    """
+    before = {case.pk: judged_values(case) for case in batch}
+    judge(batch, now=now)
+    changed = [
+        case
+        for case in batch
+        if case.outcome_state not in {OutcomeState.PENDING, OutcomeState.EXPIRED}
+        and judged_values(case) != before[case.pk]
+        and not (case.gap and before[case.pk][0] == OutcomeState.EXPIRED)
+    ]
+    closed = TradingCase.objects.exclude(outcome_state=OutcomeState.PENDING)
+    return store_judged(changed, closed, JUDGED, actor=actor, now=now)
+
+
+def judged_values(case: TradingCase) -> list[object]:
+    """Return what prices said of a case; of their moments and of itself nothing else."""
+    return [getattr(case, name) for name in JUDGED if name != "control_id"]
+
+
+def store_judged(
+    cases: Sequence[TradingCase],
+    among: "QuerySet[TradingCase]",
+    names: Sequence[str],
+    *,
+    actor: str,
+    now: datetime,
+) -> Resolved:
+    """Store these columns of cases, as far as they are still `among` those, with their controls, and settle them."""
+    if not cases:
         return Resolved()
     with transaction.atomic():
-        rows = TradingCase.objects.pending().filter(pk__in=[case.pk for case in closed])
-        pending = set(rows.order_by("pk").select_for_update().values_list("pk", flat=True))
-        ours = [case for case in closed if case.pk in pending]
-        hinted = CaseHint.objects.filter(case__in=pending).values_list("methodology_id", flat=True)
-        lock_rows(hinted)  # before a hint changes: operators credit and decide on them in this order too
-        update_rows(TradingCase, RESOLVED, ours)
-        credited = credit(ours, actor=actor, now=now)
-        judge_blocks(ours, actor=actor, now=now)
-    return Resolved(len(ours), credited)
+        rows = among.filter(pk__in=[case.pk for case in cases])
+        found = set(rows.order_by("pk").select_for_update().values_list("pk", flat=True))
+        ours = [case for case in cases if case.pk in found]
+        link_controls(ours)
+        update_rows(TradingCase, names, ours)
+        counted = settle([case.pk for case in ours], actor=actor, now=now)
+    return Resolved(len(ours), counted)
+
+
+def link_controls(cases: Sequence[TradingCase]) -> None:
+    """Give each clear case that may have one its control. Needs a transaction."""
+    controlled = [case for case in cases if case.is_clear and case.horizon_hours <= MAX_CONTROLLED_HOURS]
+    for is_demo in {case.is_demo for case in controlled}:
+        keys = {case.pk: key_of(case.asset, case.horizon_hours, case.window_ends_at) for case in controlled}
+        found = find_controls(keys.values(), is_demo=is_demo)
+        for case in controlled:
+            if case.is_demo == is_demo:
+                case.control_id = found[keys[case.pk]].pk
 
 
 def judge(cases: Sequence[TradingCase], *, now: datetime) -> None:
-    """Close cases as prices judge them, not stored yet; one stays pending while none can."""
-    for case, move in zip(
-        cases,
-        find_moves(list(map(window_of, cases)), now=now),
-        strict=True,
-    ):
+    """Judge cases as prices do, not stored yet; one is pending while none can."""
+    windows = [(case.asset, case.window) for case in cases]
+    unjudged = []
+    for case, move in zip(cases, find_moves(windows, now=now), strict=True):
         if move is not None:
-            close(case, move, by=INSTANCE, now=now)
-    unjudged = [case for case in cases if case.outcome_state == OutcomeState.PENDING]
+            close(case, move, by=INSTANCE)
+        else:
+            unjudged.append(case)
     for case, move in find_own_moves(unjudged, now=now):
         if move is not None:
-            close(case, move, by=OWNER, now=now)
-        elif is_long_over(case.window_ends_at, now=now):
-            case.outcome_state, case.resolved_at = OutcomeState.EXPIRED, now
-
-
-def window_of(case: TradingCase) -> tuple[str, OutcomeWindow]:
-    """Return the symbol of a case and the window in which it is judged."""
-    return case.asset, OutcomeWindow(case.decided_at, case.window_ends_at)
+            close(case, move, by=OWNER)
+        else:
+            leave_open(case, now=now)
 
 
 def find_own_moves(cases: Sequence[TradingCase], *, now: datetime) -> Iterator[tuple[TradingCase, Move | None]]:
-    """Yield the cases that an owner's own prices may close, with what those say: where the instance cannot judge."""
+    """Yield cases with the move by which their owner's own prices may close them, None without one."""
     asking: defaultdict[int, list[TradingCase]] = defaultdict(list)
-    for case, start in zip(
-        cases,
-        find_starts(list(map(window_of, cases))),
-        strict=True,
-    ):
-        if start is None or is_long_over(case.window_ends_at, now=now):
+    for case in cases:
+        if case.had_price and not is_expired(case, now=now):
+            yield case, None
+        else:
             asking[case.owner_id].append(case)
     for owner_id, own in asking.items():
-        yield from zip(
-            own,
-            find_moves(list(map(window_of, own)), owner_id=owner_id, now=now),
-            strict=True,
-        )
+        windows = [(case.asset, case.window) for case in own]
+        yield from zip(own, find_moves(windows, owner_id=owner_id, now=now), strict=True)
+
+
+def is_expired(case: TradingCase, *, now: datetime) -> bool:
+    """Say whether no price has come for a week after the window, or after the recording of a replay."""
+    begun = max(case.window_ends_at, case.created_at) if case.replayed else case.window_ends_at
+    return is_long_over(begun, now=now)
 
 
 def is_long_over(window_ends_at: datetime, *, now: datetime) -> bool:
-    """Say whether no price has come for a week after the window."""
+    """Say whether no price has come for a week after a window."""
     return now > window_ends_at + WAIT_FOR_PRICE
 
 
-def judge_move(move: Move, direction: Direction) -> tuple[OutcomeState, float]:
+def leave_open(case: TradingCase, *, now: datetime) -> None:
+    """Leave a case pending, or close it as expired, without prices."""
+    case.outcome_state = OutcomeState.EXPIRED if is_expired(case, now=now) else OutcomeState.PENDING
+    case.judged_by, case.gap, case.pnl_pct, case.control_id = "", "", None, None
+    case.entry_price = case.entry_price_at = case.exit_price = case.exit_price_at = None
+
+
+def judge_move(move: Move, direction: Direction) -> tuple[OutcomeState, float | None]:
     """Return what a move says of a decision in this direction, and the change in percent in that direction."""
-    change = change_pct(move.before.price, move.after.price)
+    if move.gap or move.entry is None:
+        return OutcomeState.INCONCLUSIVE, None
+    change = change_pct(move.entry.price, move.exit.price)
     judged = judge_change(change, direction, band_pct=settings.MINARA.noise_band_pct)
     return STATE_OF[judged.outcome], judged.pnl_pct
 
 
-def close(case: TradingCase, move: Move, *, by: str, now: datetime) -> None:
+def close(case: TradingCase, move: Move, *, by: str) -> None:
     """Close a case as the move judges it."""
     case.outcome_state, case.pnl_pct = judge_move(move, Direction(case.direction))
-    case.entry_price, case.entry_price_at = move.before.price, move.before.at
-    case.exit_price, case.exit_price_at = move.after.price, move.after.at
-    case.judged_by, case.resolved_at = by, now
-
-
-def credit(cases: Sequence[TradingCase], *, actor: str, now: datetime) -> int:
-    """Count the outcomes of cases that the instance's prices judged, each hint once; return how many.
-
-    The methodologies are locked.
-    """
-    counting = {case.pk: case for case in cases if counts(case)}
-    hints = list(
-        CaseHint.objects.filter(
-            case__in=counting,
-            is_credited=True,
-            credited_at__isnull=True,
-        )
-    )
-    by_case: defaultdict[int, list[CaseHint]] = defaultdict(list)
-    for hint in hints:
-        hint.credited_at = now
-        by_case[hint.case_id].append(hint)
-    outcomes = [
-        NewOutcome(
-            hint.methodology_id,
-            case.outcome_state == OutcomeState.CONFIRMED_GOOD,
-            pk,
-        )
-        for pk, case in counting.items()
-        for hint in sorted(by_case[pk], key=lambda hint: hint.position)
-    ]
-    if outcomes:
-        apply_outcomes(outcomes, actor=actor, now=now)
-        update_rows(CaseHint, ("credited_at",), hints)
-    return len(outcomes)
-
-
-def counts(case: TradingCase) -> bool:
-    """Say whether the outcome of a case counts for methodologies."""
-    return case.outcome_state in CONCLUSIVE and case.judged_by == INSTANCE and not case.backdated
-
-
-def judge_blocks(cases: Sequence[TradingCase], *, actor: str, now: datetime) -> None:
-    """Hand the court the blocks that these cases complete; one without a conclusive case says nothing."""
-    hints = CaseHint.objects.filter(block_at__isnull=False, is_judged=False)
-    touched = set(hints.filter(case__in=[case.pk for case in cases]).values_list("methodology_id", "block_at"))
-    numbers, moments = {number for number, _at in touched}, {at for _number, at in touched}
-    same = hints.filter(methodology__in=numbers, block_at__in=moments).select_related("case").defer("case__decision")
-    blocks: defaultdict[tuple[int, datetime], list[CaseHint]] = defaultdict(list)
-    for hint in same.order_by("case_id"):
-        assert hint.block_at is not None
-        if (key := (hint.methodology_id, hint.block_at)) in touched:
-            blocks[key].append(hint)
-    complete = {
-        key: hints
-        for key, hints in blocks.items()
-        if all(hint.case.outcome_state != OutcomeState.PENDING for hint in hints)
-    }
-    judged = [hint for hints in complete.values() for hint in hints]
-    for hint in judged:
-        hint.is_judged = True
-    update_rows(CaseHint, ("is_judged",), judged)
-    ordered = sorted(
-        complete.items(),
-        key=lambda item: (end_of(item[1]), item[0]),
-    )
-    observations = (observe(number, [hint.case for hint in hints]) for (number, _at), hints in ordered)
-    add_blocks([each for each in observations if each], actor=actor, now=now)
-
-
-def end_of(hints: Sequence[CaseHint]) -> datetime:
-    """Return when the last window of a block closes."""
-    return max(hint.block_ends_at for hint in hints if hint.block_ends_at)
-
-
-def observe(number: int, cases: Sequence[TradingCase]) -> Observation | None:
-    """Return what the conclusive cases of a block say together, None without one."""
-    said = [case for case in cases if counts(case)]
-    if not said:
-        return None
-    score = sum(case.outcome_state == OutcomeState.CONFIRMED_GOOD for case in said) / len(said)
-    at = max(case.window_ends_at for case in said)
-    return Observation(
-        number,
-        score=score,
-        base_rate=sum(case.base_rate for case in said) / len(said),
-        at=at,
-    )
+    entry = move.entry
+    case.entry_price, case.entry_price_at = (entry.price, entry.at) if entry else (None, None)
+    case.exit_price, case.exit_price_at = move.exit.price, move.exit.at
+    case.gap, case.judged_by = move.gap or "", by
+    case.control_id = None

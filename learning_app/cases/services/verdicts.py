@@ -22,9 +22,8 @@ from learning_app.cases.core.judging import (
     reason_of,
     render_review,
 )
-from learning_app.cases.models import CaseHint, TradingCase, VerdictState
+from learning_app.cases.models import CONCLUSIVE, CaseHint, TradingCase, VerdictState
 from learning_app.cases.services.asking import CHANGED, IN_SHADOW, Pass, ask_each, describe_cases
-from learning_app.cases.services.resolve import CONCLUSIVE
 from learning_app.methodologies.core import METHODOLOGY_KIND, subject_of
 from learning_app.methodologies.models import LifecycleEvent, Methodology
 from learning_app.methodologies.selectors import STATE_KINDS
@@ -73,7 +72,6 @@ def list_unjudged(mode: Mode, *, now: datetime) -> Iterator[Methodology]:
 def new_hints(*, now: datetime) -> "QuerySet[CaseHint]":
     """Return the hints that moved a counter by now."""
     return CaseHint.objects.filter(
-        is_credited=True,
         credited_at__lte=now,
         case__outcome_state__in=CONCLUSIVE,
         case__is_demo=False,

@@ -21,9 +21,8 @@ from minara_site.kernel.market.core import Quote
 from minara_site.kernel.market.core.evidence import EvidenceItem, bounded, evidence_line, moment
 from minara_site.kernel.market.events import EventKind, SourceFailed
 from minara_site.kernel.market.evidence import NOTE, read_events
-from minara_site.kernel.market.moves import find_newest
-from minara_site.kernel.market.outcome import change_pct, tolerance_of
-from minara_site.kernel.market.selectors import find_prices, list_quotes
+from minara_site.kernel.market.outcome import change_pct, largest_gap
+from minara_site.kernel.market.selectors import find_newest, find_prices, list_quotes
 
 BACK_DAYS = (1, 7, 30, 90, 365)
 OLD = timedelta(hours=36)  # so that a daily candle is not old before the next one came
@@ -72,7 +71,7 @@ def describe_prices(
 ) -> tuple[list[str], Quote | None]:
     """Return lines about the instance's prices of a ticker up to a moment, and the last one."""
     last = find_newest(ticker, None, at)
-    tolerance = tolerance_of(timedelta(days=1), group_of(ticker))
+    tolerance = largest_gap(timedelta(days=1), group_of(ticker))
     if last is None or at - last.at > max(tolerance, OLD):
         missing.append(M.PRICE_OLD)
     if last is None:

@@ -14,7 +14,8 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from learning_app.cases.services.resolve import CONCLUSIVE, is_long_over, judge_move, walk_due
+from learning_app.cases.models import CONCLUSIVE
+from learning_app.cases.services.resolve import is_long_over, judge_move, walk_due
 from learning_app.institution.core.ladder import DAYS, day_of, horizon_window
 from learning_app.institution.models import OPEN_STATES, InstitutionOutcome, InstitutionReflection, InstitutionRun
 from learning_app.institution.services.requests import end_run, request_job
@@ -25,8 +26,9 @@ from learning_app.vocabulary import InstitutionState, LadderWindow, OutcomeState
 from minara_site.kernel.db import update_rows
 from minara_site.kernel.jobs.leases import find_lease
 from minara_site.kernel.jobs.models import JobRun, RunState
-from minara_site.kernel.market.moves import Move, find_moves
+from minara_site.kernel.market.moves import Move, find_moves, first_quotes
 from minara_site.kernel.market.outcome import OutcomeWindow
+from minara_site.kernel.market.selectors import find_price
 
 LADDER, REPAIR = "institution.ladder", "institution.repair"
 EVERY, REPAIR_EVERY = timedelta(hours=1), timedelta(minutes=5)
@@ -106,8 +108,9 @@ def decided_at(each: InstitutionReflection) -> datetime:
 def close(each: InstitutionReflection, move: Move, *, now: datetime) -> None:
     """Score a window as its move says."""
     each.outcome_state, each.pnl_pct = judge_move(move, each.run.direction)
-    each.entry_price, each.entry_price_at = move.before.price, move.before.at
-    each.exit_price, each.exit_price_at = move.after.price, move.after.at
+    if move.entry is not None:
+        each.entry_price, each.entry_price_at = move.entry.price, move.entry.at
+    each.exit_price, each.exit_price_at = move.exit.price, move.exit.at
     each.scored_at = now
 
 
@@ -188,12 +191,10 @@ def new_snapshot(
         scored_at=at,
         for_run=for_run,
     )
-    [move] = find_moves(
-        [(run.ticker, OutcomeWindow(decided_at(snapshot), at))],
-        now=at,
-    )
-    if move is not None:
-        close(snapshot, move, now=at)
+    [entry] = first_quotes([(run.ticker, decided_at(snapshot))], owner_id=None)
+    newest = find_price(run.ticker, at=at, owner_id=None, tolerance=at - decided_at(snapshot))
+    if entry and newest and entry.at < newest.at:
+        close(snapshot, Move(entry, newest), now=at)
     return snapshot
 
 

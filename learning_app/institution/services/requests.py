@@ -16,7 +16,7 @@ from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.selectors import mode_of
 from minara_site.kernel.jobs import services as jobs
 from minara_site.kernel.limits.model_actions import count_model_action
-from minara_site.kernel.market.moves import find_newest
+from minara_site.kernel.market.selectors import find_newest
 from minara_site.kernel.market.symbols import require_symbol
 
 RUN = "institution.run"

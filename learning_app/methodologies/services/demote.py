@@ -1,12 +1,16 @@
 """Demotion by rule outside of an outcome: after a change of the settings, an import, or by the doctor."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from django.conf import settings
 
+from learning_app.methodologies.core.lifecycle import should_demote
 from learning_app.methodologies.models import Methodology
+from learning_app.methodologies.querysets import trust_rules
 from learning_app.methodologies.services.lifecycle import Move, apply_moves
+from learning_app.methodologies.services.outcomes import load_hands, needs_two_hands, single_hands
 from learning_app.vocabulary import LifecycleKind
 
 
@@ -28,6 +32,12 @@ def demote_fallen(
     reason: str = "",
 ) -> int:
     """Quarantine what fell, never the reverse; return how many. Needs a transaction."""
-    rows = list(list_fallen().select_for_update())
+    fallen, rules = list(list_fallen().select_for_update()), trust_rules()
+    hands = load_hands(row.pk for row in fallen) if fallen and needs_two_hands() else {}
+    rows = [
+        row
+        for row in fallen
+        if should_demote(replace(row.trust, hands=single_hands(hands.get(row.pk, {}))), rules)
+    ]
     apply_moves([Move(row, kind, {"quarantine": 1}) for row in rows], actor=actor, now=now, reason=reason)
     return len(rows)

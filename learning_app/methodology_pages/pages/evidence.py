@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext as _
 
-from learning_app.court.core import LOG_BEATS_CHANCE, add_block, log_evidence, new_state
-from learning_app.court.services import Observation
+from learning_app.court.core import LOG_BEATS_CHANCE, CourtState, add_block
+from learning_app.court.models import Block
 from learning_app.methodologies.core.evidence import e_value
 from learning_app.methodology_pages.pages.curve import Curve, Dot, Level, Line, Plan, draw_curve
 from minara_site.web.charts import Value
@@ -16,12 +16,12 @@ VAST = 1e7
 LOG_10 = math.log(10)
 
 
-def replay(observations: Sequence[Observation]) -> list[float]:
+def replay(blocks: Sequence[Block]) -> list[float]:
     """Return the logarithm of E after each block, in the order in which the court counted them."""
-    state, logs = new_state(), []
-    for each in observations:
-        state = add_block(state, score=each.score, base_rate=each.base_rate)
-        logs.append(log_evidence(state))
+    state, logs = CourtState(), []
+    for block in blocks:
+        state = add_block(state, score=block.score or 0.0, chance=block.chance or 0.0)
+        logs.append(state.log_evidence)
     return logs
 
 

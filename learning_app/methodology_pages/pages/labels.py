@@ -3,7 +3,7 @@
 from django.conf import settings
 from django.utils.translation import gettext as _, gettext_lazy, ngettext
 
-from learning_app.court.services import DECAYED
+from learning_app.court.services.evidence import DECAYED
 from learning_app.methodologies.core.lifecycle import count_missing
 from learning_app.methodologies.models import LifecycleEvent, Methodology
 from learning_app.methodologies.querysets import is_court_enforced, trust_rules

@@ -76,16 +76,12 @@ def court_context(row: Methodology, counted: CountedOutcomes) -> dict[str, Any]:
     if settings.MINARA.methodology_court is CourtMode.OFF:
         return {}
     observations = list_observations(row)
-    shares: dict[str, str] = {}
-    if counted.base_rate:
-        shares = {"right": f"{counted.whole.percent:.0f}", "coin": f"{100 * counted.base_rate:.0f}"}
     return {
         "curve": evidence_curve(replay(observations)) if observations else None,
         "is_too_long": observations is None,
         "now": e_label(row.log_evidence or 0.0),
         "most": e_label(row.max_log_evidence or 0.0),
         "marks": marks_of(row),
-        "shares": shares,
         "is_enforced": is_court_enforced(),
     }
 

@@ -18,7 +18,7 @@ from memory_app.roles.selectors import subject_of
 from minara_site.kernel.core.assets import group_of
 from minara_site.kernel.governance.models import ShadowDecision
 from minara_site.kernel.llm.models import LlmUsage
-from minara_site.kernel.market.outcome import Outcome, tolerance_of
+from minara_site.kernel.market.outcome import Outcome, largest_gap
 from minara_site.web.filters import Text
 from minara_site.web.market_labels import hours_label, pnl_label
 from minara_site.web.moments import cost_label
@@ -143,23 +143,19 @@ def shadow_of(entry: RoleMemory) -> ShadowDecision | None:
 
 
 def probe_rows(entry: RoleMemory, role: MemoryRole | None) -> list[tuple[Text, Text]]:
-    """Return how the outcome is found: the probe, its window, and how old its prices may be."""
+    """Return how the outcome is found: the probe, its window, and how late its prices may be."""
     if role is None:
         return []
     probe = role.reflection_policy.outcome_probe
     rows: list[tuple[Text, Text]] = [(_("How the outcome is found"), probe_label(probe))]
     if isinstance(probe, PriceDelta):
         window = timedelta(hours=probe.window_hours)
-        stated = None if probe.tolerance_hours is None else timedelta(hours=probe.tolerance_hours)
-        allowed = tolerance_of(
-            window,
-            group_of(entry.asset) if entry.asset else None,
-            stated=stated,
-        )
+        group = group_of(entry.asset) if entry.asset else None
+        hours = probe.tolerance_hours or largest_gap(window, group).total_seconds() / 3600
         rows.append(
             (
                 _("Tolerance"),
-                _("a price at most %(span)s old") % {"span": hours_label(allowed.total_seconds() / 3600)},
+                _("a price at most %(span)s later") % {"span": hours_label(hours)},
             )
         )
     return rows

@@ -24,10 +24,8 @@ def find_price_delta(
     now: datetime,
 ) -> ProbeResult | SkipReason | None:
     """Return what the price says, None while it cannot be said, NO_PRICE when none came for a week after the window."""
-    window = OutcomeWindow(
-        entry.decided_at,
-        entry.decided_at + timedelta(hours=probe.window_hours),
-    )
+    begin = entry.window_starts_at
+    window = OutcomeWindow(begin, begin + timedelta(hours=probe.window_hours))
     stated = None if probe.tolerance_hours is None else timedelta(hours=probe.tolerance_hours)
     move = find_move(
         entry.asset,
@@ -36,10 +34,10 @@ def find_price_delta(
         stated=stated,
         now=now,
     )
-    if move is None:
+    if move is None or move.entry is None or move.gap:
         return SkipReason.NO_PRICE if now > window.ends_at + WAIT_FOR_PRICE else None
     judgement = judge_change(
-        change_pct(move.before.price, move.after.price),
+        change_pct(move.entry.price, move.exit.price),
         Direction(entry.direction),
         band_pct=settings.MINARA.noise_band_pct,
     )
@@ -47,7 +45,7 @@ def find_price_delta(
         judgement.outcome,
         at=window.ends_at,
         pnl_pct=judgement.pnl_pct,
-        entry_quote=move.before,
-        exit_quote=move.after,
+        entry_quote=move.entry,
+        exit_quote=move.exit,
         by=BY,
     )

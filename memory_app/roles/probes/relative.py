@@ -53,7 +53,7 @@ def relative_performance(entry: RoleMemory, now: datetime) -> ProbeResult | Skip
 
     Both in percent; their difference is judged as a change of a price is, noise band included.
     """
-    window = OutcomeWindow(entry.decided_at, entry.decided_at + WINDOW)
+    window = OutcomeWindow(entry.window_starts_at, entry.window_starts_at + WINDOW)
     symbols = (entry.asset, *read_peers(entry.inputs))
     found = [
         find_move(
@@ -64,10 +64,10 @@ def relative_performance(entry: RoleMemory, now: datetime) -> ProbeResult | Skip
         )
         for symbol in symbols
     ]
-    moves = [move for move in found if move is not None]
+    moves = [(move.entry, move.exit) for move in found if move and move.entry and not move.gap]
     if len(moves) < len(symbols):
         return SkipReason.NO_PRICE if now > window.ends_at + WAIT_FOR_PRICE else None
-    own, *others = [change_pct(move.before.price, move.after.price) for move in moves]
+    own, *others = [change_pct(first.price, last.price) for first, last in moves]
     judgement = judge_change(
         own - mean_of(others),
         Direction(entry.direction),
@@ -77,7 +77,7 @@ def relative_performance(entry: RoleMemory, now: datetime) -> ProbeResult | Skip
         judgement.outcome,
         at=window.ends_at,
         pnl_pct=judgement.pnl_pct,
-        entry_quote=moves[0].before,
-        exit_quote=moves[0].after,
+        entry_quote=moves[0][0],
+        exit_quote=moves[0][1],
         by=RELATIVE_PERFORMANCE,
     )

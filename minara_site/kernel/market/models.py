@@ -1,7 +1,8 @@
 """The tables of prices. A bar counts from its close on, because nobody knew its close before (no look-ahead).
 
 A row without an owner is the instance's: imported, fetched, or posted by an operator. One with an owner was posted by
-that owner's key and judges that owner's decisions only (decisions: whose word counts).
+that owner's key and judges that owner's decisions only (decisions: whose word counts). One with `doubted_at` lies so
+far from the price before it that nothing reads it, until the next price agrees or an operator confirms it.
 """
 
 from typing import Any, ClassVar
@@ -42,6 +43,7 @@ class PriceBar(models.Model):
     volume = price_field(null=True)
     source = models.CharField(max_length=80)
     recorded_at = models.DateTimeField()
+    doubted_at = models.DateTimeField(null=True)
     is_demo = models.BooleanField(default=False)
 
     class Meta:
@@ -71,7 +73,12 @@ class PriceBar(models.Model):
                 fields=["is_demo"],
                 condition=Q(is_demo=True),
                 name="price_bars_demo",
-            )
+            ),
+            models.Index(
+                fields=["symbol", "closes_at"],
+                condition=Q(doubted_at__isnull=False),
+                name="price_bars_doubted",
+            ),
         ]
 
 
@@ -84,6 +91,7 @@ class PricePoint(models.Model):
     price = price_field()
     source = models.CharField(max_length=80)
     recorded_at = models.DateTimeField()
+    doubted_at = models.DateTimeField(null=True)
     is_demo = models.BooleanField(default=False)
 
     class Meta:
@@ -106,5 +114,24 @@ class PricePoint(models.Model):
                 fields=["is_demo"],
                 condition=Q(is_demo=True),
                 name="price_points_demo",
-            )
+            ),
+            models.Index(
+                fields=["symbol", "at"],
+                condition=Q(doubted_at__isnull=False),
+                name="price_points_doubted",
+            ),
         ]
+
+
+class ChangedPrices(models.Model):
+    """A span of a symbol's prices, both ends included, that `reader` (the name of a job) has not judged by again yet."""
+
+    reader = models.CharField(max_length=40)
+    owner = price_owner()
+    symbol = models.CharField(max_length=32)
+    first_at = models.DateTimeField()
+    last_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "changed_prices"
+        indexes: ClassVar = [models.Index(fields=["reader", "id"], name="changed_prices_reader")]

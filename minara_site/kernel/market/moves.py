@@ -1,23 +1,26 @@
-"""How a price moved over a window: the prices at both ends, when both are known for good. Source: S0 (price_delta)."""
+"""How a price moved over a window: its first price, and the first behind it. Source: court.md (the window of a case)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cache, partial
 
 from minara_site.kernel.core.assets import group_of
 from minara_site.kernel.market import statements
-from minara_site.kernel.market.core import Quote, newest_quote
-from minara_site.kernel.market.outcome import OutcomeWindow, is_final, tolerance_of
-from minara_site.kernel.market.selectors import find_price, find_prices
+from minara_site.kernel.market.core import Quote
+from minara_site.kernel.market.core.bars import first_quote
+from minara_site.kernel.market.outcome import Gap, OutcomeWindow, find_gap, may_judge
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """The prices at both ends of a window."""
+    """The prices at both ends of a window, which judge it unless `gap` says why they do not.
 
-    before: Quote
-    after: Quote
+    `entry` is None when no price stands in the window.
+    """
+
+    entry: Quote | None
+    exit: Quote
+    gap: Gap | None = None
 
 
 def find_move(
@@ -28,29 +31,11 @@ def find_move(
     now: datetime,
     stated: timedelta | None = None,
 ) -> Move | None:
-    """Return the prices at both ends of a window, None while one is missing, or a closer one may still arrive.
+    """Return the prices at both ends of a window, None while none stands behind it, or one may be on its way.
 
-    The price at the end is one that came after the price at the beginning.
+    `stated` is how late a price may be as the role says it.
     """
-    if now < window.ends_at:
-        return None
-    tolerance = tolerance_of(window.length, group_of(symbol), stated=stated)
-    ends = (window.starts_at, window.ends_at)
-    before, after = find_prices(
-        symbol,
-        moments=ends,
-        owner_id=owner_id,
-        tolerance=tolerance,
-    )
-    newest = partial(find_newest, symbol, owner_id, now)
-    return move_of(
-        before,
-        after,
-        window,
-        tolerance=tolerance,
-        now=now,
-        newest=newest,
-    )
+    return find_moves([(symbol, window)], owner_id=owner_id, now=now, stated=stated)[0]
 
 
 def find_moves(
@@ -58,77 +43,42 @@ def find_moves(
     *,
     owner_id: int | None = None,
     now: datetime,
+    stated: timedelta | None = None,
 ) -> list[Move | None]:
     """Return for each symbol with its window what `find_move` says, in few statements."""
-    tolerances = [tolerance_of(window.length, group_of(symbol)) for symbol, window in windows]
-    slots = [
-        (symbol, moment - tolerance, moment)
-        for (symbol, window), tolerance in zip(windows, tolerances, strict=True)
-        for moment in (window.starts_at, window.ends_at)
-    ]
-    found = list(map(newest_quote, statements.read_newest_of_symbols(slots, owner_id=owner_id)))
-    newest = cache(partial(find_newest, owner_id=owner_id, now=now))
+    over = [(symbol, window) for symbol, window in windows if window.ends_at <= now]
+    slots = [(symbol, at) for symbol, window in over for at in (window.starts_at, window.ends_at)]
+    first = dict(zip(slots, first_quotes(slots, owner_id=owner_id), strict=True))
     return [
         move_of(
-            before,
-            after,
-            window,
-            tolerance=tolerance,
-            now=now,
-            newest=partial(newest, symbol),
-        )
-        for (symbol, window), tolerance, before, after in zip(
-            windows,
-            tolerances,
-            found[::2],
-            found[1::2],
-            strict=True,
-        )
-    ]
-
-
-def find_starts(windows: Sequence[tuple[str, OutcomeWindow]]) -> list[Quote | None]:
-    """Return the price that the instance knew at the beginning of each window."""
-    slots = [
-        (
             symbol,
-            window.starts_at - tolerance_of(window.length, group_of(symbol)),
-            window.starts_at,
+            window,
+            first.get((symbol, window.starts_at)),
+            first.get((symbol, window.ends_at)),
+            stated=stated,
+            now=now,
         )
         for symbol, window in windows
     ]
-    return list(map(newest_quote, statements.read_newest_of_symbols(slots, owner_id=None)))
 
 
-def find_newest(symbol: str, owner_id: int | None, now: datetime) -> Quote | None:
-    """Return the newest price of a symbol, however old it is."""
-    return find_price(
-        symbol,
-        at=now,
-        owner_id=owner_id,
-        tolerance=now - statements.EARLIEST,
-    )
+def first_quotes(slots: Sequence[tuple[str, datetime]], *, owner_id: int | None) -> list[Quote | None]:
+    """Return for each symbol and moment the first price from then on."""
+    return list(map(first_quote, statements.read_edges(slots, owner_id=owner_id, is_first=True)))
 
 
 def move_of(
-    before: Quote | None,
-    after: Quote | None,
+    symbol: str,
     window: OutcomeWindow,
+    entry: Quote | None,
+    exit_quote: Quote | None,
     *,
-    tolerance: timedelta,
+    stated: timedelta | None = None,
     now: datetime,
-    newest: Callable[[], Quote | None],
 ) -> Move | None:
-    """Return the move between two quotes, None while it is not known for good; `newest` reads the newest price."""
-    if now < window.ends_at or before is None or after is None or after.at <= before.at:
+    """Return the move between the first prices from both ends on, None while it is not known."""
+    if exit_quote is None or not may_judge(window, exit_quote, now=now):
         return None
-    if not is_final(
-        after.at,
-        window_ends_at=window.ends_at,
-        tolerance=tolerance,
-        now=now,
-    ):
-        later = newest()
-        if later is None or later.at <= window.ends_at:
-            return None
-    return Move(before, after)
+    if entry is not None and entry.at >= window.ends_at:
+        entry = None
+    return Move(entry, exit_quote, find_gap(window, entry, exit_quote, group=group_of(symbol), stated=stated))

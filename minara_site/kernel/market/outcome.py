@@ -11,13 +11,17 @@ from enum import StrEnum
 from fractions import Fraction
 
 from minara_site.kernel.core.assets import AssetGroup
+from minara_site.kernel.market.core import Quote
 
 WAIT_FOR_PRICE = timedelta(days=7)
 """How long after the window's end a price may still arrive."""
+SETTLES_AFTER = timedelta(minutes=10)
+"""How long after the window's end prices of that moment may still be on their way."""
+LATE = timedelta(minutes=15)
+"""What arrives later than this after its decision is a replay from an operator, and backdated from anybody else."""
 ALWAYS_OPEN = frozenset({AssetGroup.CRYPTO})
-MIN_TOLERANCE, MAX_TOLERANCE = timedelta(hours=1), timedelta(hours=24)
+SMALLEST_GAP = timedelta(hours=1)
 WHILE_CLOSED = timedelta(hours=96)
-FRESH = timedelta(hours=1)
 
 
 class Direction(StrEnum):
@@ -83,37 +87,67 @@ def judge_change(
     return Judgement(outcome, float(towards))
 
 
-def tolerance_of(
-    window: timedelta,
+def window_start(decided_at: datetime, received_at: datetime, *, is_replay: bool) -> datetime:
+    """Return when the window of a decision begins: nobody is paid for a move before it arrived."""
+    return decided_at if is_replay else max(decided_at, received_at)
+
+
+class Gap(StrEnum):
+    """Why the prices around a window do not judge it."""
+
+    NO_ENTRY = "no_entry"
+    LONG_CANDLE = "long_candle"
+    LATE_ENTRY = "late_entry"
+    LATE_EXIT = "late_exit"
+    SHORT_SPAN = "short_span"
+    LONG_SPAN = "long_span"
+
+
+def find_gap(
+    window: OutcomeWindow,
+    entry: Quote | None,
+    exit_quote: Quote,
+    *,
     group: AssetGroup | None,
-    *,
     stated: timedelta | None = None,
-) -> timedelta:
-    """Return how old the price at either end of a window may be; `stated` is what the role itself says.
+) -> Gap | None:
+    """Return why these prices do not judge a window, None when they do; `stated` is the gap that a role allows.
 
-    A market that never closes: a quarter of the window, at least an hour, at most a day. Others, and assets of which
-    we do not know the class, rest over weekends and holidays: 96 hours.
+    `entry` is the first price from the window's start on, None when that lies behind its end; `exit_quote` the first
+    from its end on. A market that never closes may leave a gap as long as `open_gap`; others, and assets of which we do not
+    know the class, rest over weekends and holidays.
     """
-    if stated is not None:
-        return stated
-    if group in ALWAYS_OPEN:
-        return min(MAX_TOLERANCE, max(MIN_TOLERANCE, window / 4))
-    return WHILE_CLOSED
+    if entry is None:
+        return Gap.NO_ENTRY
+    if max(entry.length, exit_quote.length) > window.length:
+        return Gap.LONG_CANDLE
+    is_open = group in ALWAYS_OPEN
+    for quote, since, gap in ((entry, window.starts_at, Gap.LATE_ENTRY), (exit_quote, window.ends_at, Gap.LATE_EXIT)):
+        if quote.at - since > (stated or largest_gap(window.length, group, candle=quote.length)):
+            return gap
+    span = exit_quote.at - entry.at
+    if span < window.length / 2:
+        return Gap.SHORT_SPAN
+    return Gap.LONG_SPAN if is_open and span > 2 * window.length else None
 
 
-def is_final(
-    quote_at: datetime,
-    *,
-    window_ends_at: datetime,
-    tolerance: timedelta,
-    now: datetime,
-) -> bool:
-    """Say whether the last price before a window's end may be taken, though prices arrive late and in batches.
+def largest_gap(length: timedelta, group: AssetGroup | None, *, candle: timedelta = timedelta()) -> timedelta:
+    """Return how long after an end of a window its price may be.
 
-    It may when it is at most an hour old then, or when a whole tolerance has passed since. In between, a price from
-    after the end says that no closer one is missing.
+    Markets that close, and assets of which we do not know the class, rest over weekends and holidays.
     """
-    return window_ends_at - quote_at <= FRESH or now >= window_ends_at + tolerance
+    return open_gap(length, candle) if group in ALWAYS_OPEN else WHILE_CLOSED
+
+
+def open_gap(length: timedelta, candle: timedelta) -> timedelta:
+    """Return how late a price may be while its market is open: an hour, its candle, or a tenth of the window."""
+    return max(SMALLEST_GAP, candle, length / 10)
+
+
+def may_judge(window: OutcomeWindow, exit_quote: Quote, *, now: datetime) -> bool:
+    """Say whether it is late enough that no price of the window's end is on its way any more."""
+    is_exact = exit_quote.is_point and exit_quote.at == window.ends_at
+    return now >= window.ends_at + (timedelta() if is_exact else SETTLES_AFTER)
 
 
 def mean_of(changes: Sequence[Fraction]) -> Fraction:

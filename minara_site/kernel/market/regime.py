@@ -2,12 +2,11 @@
 
 import math
 from collections.abc import Sequence
+from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 from itertools import pairwise
-from statistics import stdev
 
-from minara_site.kernel.market.core import Bar
 from minara_site.kernel.market.outcome import change_pct
 
 MIN_BARS = 12
@@ -27,22 +26,23 @@ class Regime(StrEnum):
 
 
 def classify_regime(
-    bars: Sequence[Bar],
+    closes: Sequence[Decimal],
     *,
     trend_pct: float = TREND_PCT,
     volatility_pct: float = VOLATILITY_PCT,
 ) -> Regime:
-    """Return the regime of candles in the order of time; the defaults are S4's for a hundred of five minutes.
+    """Return the regime of closes in the order of time; the defaults are S4's for a hundred of five minutes.
 
     A trend is a change from the first to the last close of more than `trend_pct`, counted exactly. The volatility is
     high from a (sample) standard deviation of `volatility_pct` on, of the log returns from close to close.
     """
-    closes = [bar.close for bar in bars]
     if len(closes) < MIN_BARS or not all(close.is_finite() and close > 0 for close in closes):
         return Regime.UNKNOWN
     change = change_pct(closes[0], closes[-1])
     is_trend = abs(change) > Fraction(str(trend_pct))
     trend = "chop" if not is_trend else "trend_up" if change > 0 else "trend_down"
-    returns = [math.log(later) - math.log(earlier) for earlier, later in pairwise(closes)]
-    volatility = "hivol" if 100 * stdev(returns) >= volatility_pct else "lowvol"
+    returns = [later - earlier for earlier, later in pairwise([math.log(close) for close in closes])]
+    mean = math.fsum(returns) / len(returns)
+    variance = math.fsum((each - mean) ** 2 for each in returns) / (len(returns) - 1)
+    volatility = "hivol" if 100 * math.sqrt(variance) >= volatility_pct else "lowvol"
     return Regime(f"{trend}_{volatility}")

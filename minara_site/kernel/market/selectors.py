@@ -67,6 +67,11 @@ def find_prices(
     return [newest_quote(each) for each in statements.read_newest(symbol, owner_id=owner_id, spans=spans)]
 
 
+def find_newest(symbol: str, owner_id: int | None, now: datetime) -> Quote | None:
+    """Return the newest price of a symbol, however old it is."""
+    return find_price(symbol, at=now, owner_id=owner_id, tolerance=now - statements.EARLIEST)
+
+
 def list_quotes(
     symbol: str,
     *,

@@ -17,6 +17,7 @@ from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.db import slices
 from minara_site.kernel.errors import FieldError, Invalid
 from minara_site.kernel.events import prices_recorded, send_after_commit
+from minara_site.kernel.market.changed import Span, note_changed
 from minara_site.kernel.market.core import Bar, Point
 from minara_site.kernel.market.models import PriceBar, PricePoint
 from minara_site.kernel.market.selectors import bars_of
@@ -75,6 +76,7 @@ def record_points(
         )
         if not changed:
             return counts
+        note_changed(spans_of(changed), owner_id=owner_id, now=now)
         upsert_rows(
             PricePoint,
             [point_row(point, owner_id, source, now) for point in changed],
@@ -97,6 +99,15 @@ def record_points(
         )
         send_after_commit(prices_recorded, symbols=symbols, owner_id=owner_id)
     return counts
+
+
+def spans_of(points: Iterable[Point]) -> dict[str, Span]:
+    """Return the first and the last moment of each symbol."""
+    spans: dict[str, Span] = {}
+    for point in points:
+        first, last = spans.get(point.symbol, (point.at, point.at))
+        spans[point.symbol] = (min(first, point.at), max(last, point.at))
+    return spans
 
 
 def distinct_points(points: Sequence[Point], *, now: datetime) -> dict[tuple[str, datetime], Point]:
@@ -149,6 +160,7 @@ def point_row(
         "price": point.price,
         "source": source[:MAX_SOURCE_CHARS],
         "recorded_at": now,
+        "doubted_at": None,
         "is_demo": False,
     }
 
@@ -197,10 +209,13 @@ def import_bars(
 
 def store_bars(series: Series, bars: Sequence[Bar], *, now: datetime) -> Counts:
     """Store one slice, with its audit row. Sends no event."""
+    length = timedelta(seconds=series.interval_seconds)
     with transaction.atomic():
         counts, changed = compare_bars(series, bars)
         if not changed:
             return counts
+        span = (changed[0].opens_at + length, changed[-1].opens_at + length)
+        note_changed({series.symbol: span}, owner_id=series.owner_id, now=now)
         upsert_rows(
             PriceBar,
             [bar_row(bar, series, now) for bar in changed],
@@ -258,5 +273,6 @@ def bar_row(bar: Bar, series: Series, now: datetime) -> dict[str, Any]:
         **dict(zip(names, bar_values(bar), strict=True)),
         "source": series.source[:MAX_SOURCE_CHARS],
         "recorded_at": now,
+        "doubted_at": None,
         "is_demo": False,
     }

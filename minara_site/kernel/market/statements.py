@@ -1,7 +1,8 @@
-"""The statements of prices, written out; those that read look at the newest row of up to four index ranges.
+"""The statements of prices, written out; those that read look at one end of up to four index ranges.
 
 The ORM would take longer to write them than the database to answer. Parts: candles and points of the instance, and,
-for an owner, candles and points of that owner. Each part is one step down one index and at most one row.
+for an owner, candles and points of that owner. Each part is one step down one index and at most one row. A price in
+doubt is not there for any of them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,30 +28,44 @@ Span = tuple[datetime, datetime]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Where one sort of price stands: of two candles that close at once the longer counts."""
+    """Where one sort of price stands: of candles that close at once the shortest counts, by `ties`."""
 
     table: str
     price: str
     at: str
-    order: str
+    length: str
+    ties: str
     is_owners: bool
-    is_point: bool
 
     @property
-    def owner_condition(self) -> str:
-        """The condition on the owner; the partial indexes are found by it."""
-        return "owner_id = %s" if self.is_owners else "owner_id IS NULL"
+    def condition(self) -> str:
+        """The condition on the owner, by which the partial indexes are found, and on what is in doubt."""
+        whose = "owner_id = %s" if self.is_owners else "owner_id IS NULL"
+        return f"{whose} AND doubted_at IS NULL"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What `candidate_of` reads."""
+        return self.price, self.at, "source", self.length
+
+    @property
+    def newest(self) -> str:
+        return f"{self.at} DESC{self.ties}"
+
+    @property
+    def first(self) -> str:
+        return f"{self.at}{self.ties}"
 
 
-CANDLES = ("price_bars", "close", "closes_at", "closes_at DESC, interval_seconds DESC")
-POINTS = ("price_points", "price", "at", "at DESC")
+CANDLES = ("price_bars", "close", "closes_at", "interval_seconds", ", interval_seconds")
+POINTS = ("price_points", "price", "at", "0", "")
 OF_INSTANCE = (
-    Part(*CANDLES, is_owners=False, is_point=False),
-    Part(*POINTS, is_owners=False, is_point=True),
+    Part(*CANDLES, is_owners=False),
+    Part(*POINTS, is_owners=False),
 )
 OF_OWNER = (
-    Part(*CANDLES, is_owners=True, is_point=False),
-    Part(*POINTS, is_owners=True, is_point=True),
+    Part(*CANDLES, is_owners=True),
+    Part(*POINTS, is_owners=True),
 )
 
 
@@ -66,9 +81,9 @@ def newest_statement(parts: tuple[Part, ...], spans: int = 1) -> str:
     `place` counts on from span to span, part by part.
     """
     return " UNION ALL ".join(
-        f"SELECT * FROM (SELECT {place} AS place, {part.price} AS price, {part.at} AS moment, source"  # noqa: S608
-        f" FROM {part.table} WHERE {part.owner_condition} AND symbol = %s AND {part.at} BETWEEN %s AND %s"
-        f" ORDER BY {part.order} LIMIT 1) AS place_{place}"
+        f"SELECT * FROM (SELECT {place} AS place, {part.price} AS price, {part.at} AS moment, source, {part.length}"  # noqa: S608
+        f" FROM {part.table} WHERE {part.condition} AND symbol = %s AND {part.at} BETWEEN %s AND %s"
+        f" ORDER BY {part.newest} LIMIT 1) AS place_{place}"
         for place, part in enumerate(parts * spans)
     )
 
@@ -109,8 +124,8 @@ def read_newest(
 def thinned_statement(parts: tuple[Part, ...], slots: int) -> str:
     """Return the statement that names, for each of so many slots, the newest row of each part within it."""
     found = ", ".join(
-        f"(SELECT id FROM {part.table} WHERE {part.owner_condition} AND symbol = %s"  # noqa: S608
-        f" AND {part.at} > slots.after AND {part.at} <= slots.until ORDER BY {part.order} LIMIT 1)"
+        f"(SELECT id FROM {part.table} WHERE {part.condition} AND symbol = %s"  # noqa: S608
+        f" AND {part.at} > slots.after AND {part.at} <= slots.until ORDER BY {part.newest} LIMIT 1)"
         for part in parts
     )
     # PostgreSQL takes the type of a column from its first row, which client-side binding casts.
@@ -134,30 +149,32 @@ def read_thinned(
 
 
 @cache
-def symbols_slots_statement(parts: tuple[Part, ...], slots: int) -> str:
-    """Return the statement that names, for each of so many slots, the newest row of each part within it."""
+def edge_statement(parts: tuple[Part, ...], slots: int, *, is_first: bool) -> str:
+    """Return the statement that names, for each of so many slots, the row of each part nearest to its moment."""
     found = ", ".join(
-        f"(SELECT id FROM {part.table} WHERE {part.owner_condition} AND symbol = slots.symbol"  # noqa: S608
-        f" AND {part.at} BETWEEN slots.since AND slots.until ORDER BY {part.order} LIMIT 1)"
+        f"(SELECT id FROM {part.table} WHERE {part.condition} AND symbol = slots.symbol"  # noqa: S608
+        f" AND {part.at} {'>=' if is_first else '<='} slots.moment"
+        f" ORDER BY {part.first if is_first else part.newest} LIMIT 1)"
         for part in parts
     )
-    rows = ", ".join(["(%s, %s, %s)"] * slots)
-    return f"WITH slots(symbol, since, until) AS (VALUES {rows}) SELECT {found} FROM slots"  # noqa: S608
+    rows = ", ".join(["(%s, %s)"] * slots)
+    return f"WITH slots(symbol, moment) AS (VALUES {rows}) SELECT {found} FROM slots"  # noqa: S608
 
 
-def read_newest_of_symbols(
-    slots: Sequence[tuple[str, datetime, datetime]],
+def read_edges(
+    slots: Sequence[tuple[str, datetime]],
     *,
     owner_id: int | None,
+    is_first: bool,
 ) -> list[list[Candidate]]:
-    """Return for each symbol with a span, both ends included, the newest row of each part."""
+    """Return for each symbol and moment the first row of each part from then on, or the last up to then."""
     adapt, parts = connection.ops.adapt_datetimefield_value, parts_for(owner_id)
     asked = [owner_id for part in parts if part.is_owners]
-    found: dict[tuple[str, datetime, datetime], list[Candidate]] = {}
+    found: dict[tuple[str, datetime], list[Candidate]] = {}
     with connection.cursor() as cursor:
         for some in slices(dict.fromkeys(slots)):
-            values = [value for symbol, since, until in some for value in (symbol, adapt(since), adapt(until))]
-            cursor.execute(symbols_slots_statement(parts, len(some)), [*values, *asked])
+            values = [value for symbol, at in some for value in (symbol, adapt(at))]
+            cursor.execute(edge_statement(parts, len(some), is_first=is_first), [*values, *asked])
             found |= zip(some, read_slots(cursor, parts, cursor.fetchall()), strict=True)
     return [found[slot] for slot in slots]
 
@@ -191,7 +208,7 @@ def read_rows(
         return
     marks = ", ".join(["%s"] * len(ids))
     cursor.execute(
-        f"SELECT id, {part.price}, {part.at}, source FROM {part.table} WHERE id IN ({marks})",  # noqa: S608
+        f"SELECT id, {', '.join(part.columns)} FROM {part.table} WHERE id IN ({marks})",  # noqa: S608
         sorted(ids),
     )
     for row_id, *values in cursor.fetchall():
@@ -214,10 +231,10 @@ def newest_of_symbols_statement() -> str:
     """Return the statement that reads for each symbol of the instance the newest row of each part."""
     names = " UNION ".join(symbols_statement(part.table) for part in OF_INSTANCE)
     newest = ", ".join(
-        f"(SELECT {column} FROM {part.table} WHERE {part.owner_condition} AND symbol = names.symbol"  # noqa: S608
-        f" AND {part.at} <= %s ORDER BY {part.order} LIMIT 1)"
+        f"(SELECT {column} FROM {part.table} WHERE {part.condition} AND symbol = names.symbol"  # noqa: S608
+        f" AND {part.at} <= %s ORDER BY {part.newest} LIMIT 1)"
         for part in OF_INSTANCE
-        for column in (part.price, part.at, "source")
+        for column in part.columns
     )
     return f"SELECT symbol, {newest} FROM ({names}) AS names ORDER BY symbol LIMIT %s"  # noqa: S608
 
@@ -225,7 +242,8 @@ def newest_of_symbols_statement() -> str:
 def read_newest_of_instance(*, until: datetime, most: int) -> dict[str, list[Candidate]]:
     """Return the newest row of each part up to a moment, by symbol; at most so many symbols. One statement."""
     moment = connection.ops.adapt_datetimefield_value(until)
-    values = [moment] * (3 * len(OF_INSTANCE))
+    width = len(OF_INSTANCE[0].columns)
+    values = [moment] * (width * len(OF_INSTANCE))
     with connection.cursor() as cursor:
         cursor.execute(
             newest_of_symbols_statement(),
@@ -233,21 +251,18 @@ def read_newest_of_instance(*, until: datetime, most: int) -> dict[str, list[Can
         )
         return {
             symbol: [
-                candidate_of(part, *found[3 * place : 3 * place + 3])
+                candidate_of(part, *found[width * place : width * (place + 1)])
                 for place, part in enumerate(OF_INSTANCE)
-                if found[3 * place] is not None
+                if found[width * place] is not None
             ]
             for symbol, *found in cursor.fetchall()
         }
 
 
-def candidate_of(part: Part, price: Any, at: Any, source: str) -> Candidate:
+def candidate_of(part: Part, price: Any, at: Any, source: str, seconds: int) -> Candidate:
     """Return a row as both engines' drivers give it."""
-    return Candidate(
-        Quote(price_of(price), moment_of(at), source),
-        part.is_owners,
-        part.is_point,
-    )
+    quote = Quote(price_of(price), moment_of(at), source, timedelta(seconds=seconds))
+    return Candidate(quote, part.is_owners)
 
 
 def price_of(value: Any) -> Decimal:

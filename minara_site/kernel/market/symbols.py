@@ -14,8 +14,7 @@ from minara_site.kernel.errors import FieldError, Invalid
 from minara_site.kernel.market import statements
 from minara_site.kernel.market.core import Quote, newest_quote
 from minara_site.kernel.market.labels import symbol_advice
-from minara_site.kernel.market.moves import find_newest
-from minara_site.kernel.market.selectors import listed_symbols
+from minara_site.kernel.market.selectors import find_newest, listed_symbols
 
 
 class Judged(Protocol):
@@ -62,9 +61,9 @@ def describe_assets(rows: Sequence[Judged], *, now: datetime) -> dict[int, dict[
 
     Of rows of several owners only the instance's prices count.
     """
-    slots = [(row.asset, statements.EARLIEST, now) for row in rows]
+    slots = [(row.asset, now) for row in rows]
     owners = {row.owner_id for row in rows}
-    found = statements.read_newest_of_symbols(slots, owner_id=owners.pop() if len(owners) == 1 else None)
+    found = statements.read_edges(slots, owner_id=owners.pop() if len(owners) == 1 else None, is_first=False)
     return {
         row.pk: reading_of(row.asset_text or row.asset, row.asset, newest_quote(candidates)) if row.asset else None
         for row, candidates in zip(rows, found, strict=True)

@@ -36,27 +36,41 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """What something cost, since when that is known, and who said so."""
+    """What something cost, since when that is known, and who said so; of a candle how long it is, of a point nothing."""
 
     price: Decimal
     at: datetime
     source: str
+    length: timedelta = timedelta()
+
+    @property
+    def is_point(self) -> bool:
+        return not self.length
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A quote that may count, and what decides between two of the same moment."""
+    """A quote that may count, and whose word it is, which decides between two of the same moment."""
 
     quote: Quote
     is_owners: bool
-    is_point: bool
 
 
 def newest_quote(found: Iterable[Candidate]) -> Quote | None:
     """Return the newest. At the same moment the instance's word counts before the owner's, a candle before a point."""
     best = max(
         found,
-        key=lambda one: (one.quote.at, not one.is_owners, not one.is_point),
+        key=lambda one: (one.quote.at, not one.is_owners, not one.quote.is_point),
+        default=None,
+    )
+    return best.quote if best else None
+
+
+def first_quote(found: Iterable[Candidate]) -> Quote | None:
+    """Return the earliest; at the same moment the one that `newest_quote` takes."""
+    best = min(
+        found,
+        key=lambda one: (one.quote.at, one.is_owners, one.quote.is_point),
         default=None,
     )
     return best.quote if best else None

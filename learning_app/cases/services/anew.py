@@ -1,0 +1,100 @@
+"""What was recorded before one bet counted once is formed into blocks and judged anew, once, after an upgrade."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+
+from learning_app.cases.models import UNFORMED, CaseHint, TradingCase
+from learning_app.cases.services.places import place_hints
+from learning_app.cases.services.settle import count_tallies, settle
+from learning_app.court.models import Block
+from learning_app.methodologies.models import LifecycleEvent, Methodology
+from learning_app.methodologies.services.lifecycle import Move, apply_moves, lock_rows
+from learning_app.methodologies.services.outcomes import NewOutcome, apply_outcomes
+from learning_app.vocabulary import LifecycleKind, OutcomeState, Uncounted
+from minara_site.access.models import ApiKey
+from minara_site.kernel.db import update_rows
+from minara_site.kernel.jobs.models import JobRun, RunState
+from minara_site.kernel.market.outcome import window_start
+
+ANEW = "learning.judge_anew"
+ACTOR = f"job:{ANEW}"
+JUDGED_ANEW, OPERATOR = "judged_anew", "operator"
+BATCH = 500
+
+
+def form_old(*, now: datetime) -> int:
+    """Form the hints that are older than blocks, in the order of their cases; return how many cases. Safe to repeat."""
+    keys = ApiKey.objects.values_list("prefix", "scopes")
+    operators = {f"key:{prefix}" for prefix, scopes in keys if OPERATOR in scopes}
+    unformed = CaseHint.objects.filter(case=OuterRef("pk"), why=UNFORMED)
+    formed = 0
+    while batch := list(TradingCase.objects.filter(Exists(unformed)).order_by("pk")[:BATCH]):
+        for case in batch:
+            case.is_instances = case.is_instances or case.actor in operators
+            begin = window_start(case.decided_at, case.created_at, is_replay=case.replayed)
+            case.window_ends_at = begin + timedelta(hours=case.horizon_hours)
+        with transaction.atomic():
+            form(batch, now=now)
+        formed += len(batch)
+    return formed
+
+
+def form(cases: Sequence[TradingCase], *, now: datetime) -> None:
+    """Place the hints of cases, keep what their blocks counted before, and reverse what else was counted."""
+    of_case = {case.pk: case for case in cases}
+    rows = CaseHint.objects.filter(case__in=of_case, why=UNFORMED).select_related("methodology")
+    hints = list(rows.order_by("case_id", "position"))
+    lock_rows(hint.methodology_id for hint in hints)
+    update_rows(TradingCase, ("is_instances", "window_ends_at"), cases)
+    events = LifecycleEvent.objects.filter(case_id__in=of_case, kind=LifecycleKind.OUTCOME_RECORDED).order_by("pk")
+    counted = {(event.methodology_id, event.case_id): event for event in events}
+    for hint in hints:
+        hint.case = of_case[hint.case_id]
+    place_hints(hints)
+    outcomes, kept = [], []
+    for hint in hints:
+        event, block = counted.get((hint.methodology_id, hint.case_id)), hint.block
+        if hint.credited_at is None or event is None:
+            continue
+        if hint.case.outcome_state == OutcomeState.PENDING:
+            hint.block = hint.own_block = None
+            hint.word, hint.why = bool(event.details["correct"]), Uncounted.NO_INSTANCE_PRICE
+        elif block is not None and block.counted_case is None:
+            block.counted_case, block.is_right = hint.case_id, bool(event.details["correct"])
+            kept.append(block)
+        else:
+            hint.credited_at = None
+            outcomes.append(
+                NewOutcome(
+                    hint.methodology_id,
+                    bool(event.details["correct"]),
+                    hint.case_id,
+                    reverses=event.pk,
+                    is_last=False,
+                )
+            )
+    update_rows(CaseHint, ("block_id", "own_block_id", "why", "own_why", "met_case", "own_met_case", "credited_at", "word"), hints)
+    update_rows(Block, ("counted_case", "is_right"), kept)
+    if outcomes:
+        apply_outcomes(outcomes, actor=ACTOR, now=now)
+    count_tallies({hint.methodology_id for hint in hints})
+    settle(of_case, actor=ACTOR, now=now)
+
+
+def demote_unproven(*, now: datetime) -> int:
+    """Take out of prompts what is not at the bar by what counts once; return how many. Operators get the list.
+
+    Only before the job has succeeded once: later what is in prompts may be below the bar, as long as the rule lets it.
+    """
+    if JobRun.objects.filter(job=ANEW, state=RunState.SUCCEEDED).exists():
+        return 0
+    with transaction.atomic():
+        numbers = Methodology.objects.filter(quarantine=0).values_list("pk", flat=True)
+        fallen = [row for row in lock_rows(numbers).values() if not row.is_at_bar]
+        moves = [Move(row, LifecycleKind.DEMOTED, {"quarantine": 1}, {JUDGED_ANEW: 1}) for row in fallen]
+        apply_moves(moves, actor=ACTOR, now=now)
+    return len(fallen)

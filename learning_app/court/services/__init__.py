@@ -1,0 +1,1 @@
+"""What the court stores: controls, blocks that became known, marks."""
