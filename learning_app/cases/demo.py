@@ -87,10 +87,10 @@ class CasesPart(DemoPart[DemoCase]):
         cases.delete()
         Control.objects.filter(is_demo=True).delete()
         load.marked(CronRun).delete()
-        CourtReading.objects.filter(methodology__in=numbers).delete()
         count_tallies(numbers)
         count_blocks([], numbers, actor=load.actor, now=load.now)
         mark_survivors(now=load.now, is_demo=True)
+        CourtReading.objects.filter(methodology__in=numbers).delete()
         return [RemovedRows(_("Trading cases"), len(ids))]
 
 

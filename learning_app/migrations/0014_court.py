@@ -5,6 +5,17 @@ import minara_site.kernel.market.outcome
 from django.conf import settings
 from django.db import migrations, models
 
+from learning_app.methodologies import db_triggers
+from minara_site.kernel.jobs.router import QUEUE
+
+
+def on_main_file(operation):
+    def run(apps, schema_editor):
+        if schema_editor.connection.alias != QUEUE:
+            operation(apps, schema_editor)
+
+    return run
+
 
 class Migration(migrations.Migration):
 
@@ -14,6 +25,8 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        # SQLite writes a table anew whose constraint changes, without its triggers.
+        migrations.RunPython(on_main_file(db_triggers.drop), on_main_file(db_triggers.create)),
         migrations.CreateModel(
             name='Block',
             fields=[
@@ -263,4 +276,5 @@ class Migration(migrations.Migration):
             model_name='tally',
             constraint=models.UniqueConstraint(fields=('methodology', 'hand'), name='one_tally_per_hand'),
         ),
+        migrations.RunPython(on_main_file(db_triggers.create), on_main_file(db_triggers.drop)),
     ]

@@ -6,11 +6,15 @@ from django.db import migrations
 from django.db.models import F
 from django.utils import timezone
 
+from minara_site.kernel.jobs.router import QUEUE
+
 ANEW, REJUDGE, LATE = "learning.judge_anew", "learning.rejudge", timedelta(minutes=15)
 
 
 def mark_old(apps, schema_editor):
     alias, now = schema_editor.connection.alias, timezone.now()
+    if alias == QUEUE:
+        return
 
     def rows(app, model):
         return apps.get_model(app, model).objects.using(alias)

@@ -13,7 +13,7 @@ from learning_app.cases.services.settle import count_tallies, settle
 from learning_app.court.models import Block
 from learning_app.methodologies.models import LifecycleEvent, Methodology
 from learning_app.methodologies.services.lifecycle import Move, apply_moves, lock_rows
-from learning_app.methodologies.services.outcomes import NewOutcome, apply_outcomes
+from learning_app.methodologies.services.outcomes import NewOutcome, apply_outcomes, balance_tallies
 from learning_app.vocabulary import LifecycleKind, OutcomeState, Uncounted
 from minara_site.access.models import ApiKey
 from minara_site.kernel.db import update_rows
@@ -81,7 +81,9 @@ def form(cases: Sequence[TradingCase], *, now: datetime) -> None:
     update_rows(Block, ("counted_case", "is_right"), kept)
     if outcomes:
         apply_outcomes(outcomes, actor=ACTOR, now=now)
-    count_tallies({hint.methodology_id for hint in hints})
+    numbers = {hint.methodology_id for hint in hints}
+    count_tallies(numbers)
+    balance_tallies(Methodology.objects.filter(pk__in=numbers))
     settle(of_case, actor=ACTOR, now=now)
 
 

@@ -235,10 +235,7 @@ def write_own(gains: dict[tuple[int, int], list[float]]) -> None:
 
 
 def count_tallies(numbers: Collection[int]) -> None:
-    """Count anew what each hand has of these methodologies: blocks, and what events say that no block counts.
-
-    The instance's own has what the methodology began with, and operators' words and committees' outcomes.
-    """
+    """Count anew what each hand but the instance's own has of these methodologies, and what counts for it alone."""
     gains: defaultdict[tuple[int, int], list[float]] = defaultdict(lambda: [0.0] * 4)
     shares: defaultdict[tuple[int, int], list[int]] = defaultdict(lambda: [0, 0])
     for block in Block.objects.filter(methodology__in=numbers, is_right__isnull=False):
@@ -246,16 +243,9 @@ def count_tallies(numbers: Collection[int]) -> None:
         if block.is_own:
             for place, gain in enumerate((1, block.is_right, *known_factors(block))):
                 gains[key][place] += gain or 0
-        else:
+        elif block.hand != INSTANCE_HAND:
             shares[key][0] += 1
             shares[key][1] += bool(block.is_right)
-    for number, used, right in Methodology.objects.filter(pk__in=numbers).values_list(
-        "pk", "times_used", "times_correct"
-    ):
-        others = [share for (one, _hand), share in shares.items() if one == number]
-        instance = shares[number, INSTANCE_HAND]
-        instance[0] += used - sum(share[0] for share in others)
-        instance[1] += right - sum(share[1] for share in others)
     Tally.objects.filter(methodology__in=numbers).delete()
     store_tallies(
         Tally(methodology_id=number, hand=hand, used=used, right=right)

@@ -1,10 +1,13 @@
 """A model judges graduated methodologies by their new cases; the third flag in a row quarantines. Source: S2 (audit).
 
-It can raise quarantine and nothing else: what it quarantined leaves by an operator's release only.
+It can raise quarantine and nothing else, of a fifth of what is in prompts in a pass: what it quarantined leaves by the
+next outcome that finds it at the bar, or an operator's release. A flag on a methodology that was right in most of its
+new cases is kept, and not counted.
 """
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from itertools import islice
 
 from django.db import transaction
@@ -24,11 +27,12 @@ from learning_app.cases.core.judging import (
 )
 from learning_app.cases.models import CONCLUSIVE, CaseHint, TradingCase, VerdictState
 from learning_app.cases.services.asking import CHANGED, IN_SHADOW, Pass, ask_each, describe_cases
+from learning_app.court.services.evidence import MARK_LOST
 from learning_app.methodologies.core import METHODOLOGY_KIND, subject_of
 from learning_app.methodologies.models import LifecycleEvent, Methodology
 from learning_app.methodologies.selectors import STATE_KINDS
 from learning_app.methodologies.services.lifecycle import Move, apply_moves, lock_rows
-from learning_app.vocabulary import LifecycleKind, QuarantinedBy
+from learning_app.vocabulary import LifecycleKind, OutcomeState, QuarantinedBy
 from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.selectors import mode_of
 from minara_site.kernel.governance.services import delete_shadows, record_shadow
@@ -42,6 +46,9 @@ TASK = "learning.verdicts"
 MAX_JUDGED = 50  # methodologies in a pass; the next one goes on
 MAX_CASES = 20  # the newest of a methodology
 FLAGGED, RECOVERING, QUARANTINED = "flagged", "recovering", "quarantined_by_judge"
+UNCOUNTED = "uncounted"
+"""What the event of a flag says that prices contradict."""
+MIN_CONTRADICTING, SHARE_IN_A_PASS = 3, 5
 BEFORE_ALL = datetime(1970, 1, 1, tzinfo=UTC)
 ASKED_FIELDS = (
     *("name", "methodology", "evidence", "asset_class", "direction", "primary_signal", "timeframe", "indicators"),
@@ -52,7 +59,8 @@ ASKED_FIELDS = (
 def judge_graduated(run: Pass) -> None:
     """Ask about graduated methodologies with new cases, and keep what comes of it."""
     rows = list(islice(list_unjudged(mode_of(METHODOLOGY_VERDICTS), now=run.now), MAX_JUDGED))
-    ask_each(run, METHODOLOGY_VERDICTS, rows, judge)
+    most = max(1, Methodology.objects.graduated().count() // SHARE_IN_A_PASS)
+    ask_each(run, METHODOLOGY_VERDICTS, rows, partial(judge, most=most))
 
 
 def list_unjudged(mode: Mode, *, now: datetime) -> Iterator[Methodology]:
@@ -78,8 +86,11 @@ def new_hints(*, now: datetime) -> "QuerySet[CaseHint]":
     )
 
 
-def judge(run: Pass, row: Methodology) -> str:
-    """Ask about one methodology and keep the verdict; return what came of it. Raises what `ask` raises."""
+def judge(run: Pass, row: Methodology, *, most: int) -> str:
+    """Ask about one methodology and keep the verdict; return what came of it. Raises what `ask` raises.
+
+    `most` is how many a pass quarantines; the next flag finds the others.
+    """
     now = run.now
     try:
         answer = ask(question_about(row, now=now))
@@ -99,14 +110,30 @@ def judge(run: Pass, row: Methodology) -> str:
         current = lock_rows([row.pk]).get(row.pk)
         if mode is Mode.OFF or current is None or state_of(current) != state_of(row):
             return CHANGED
-        is_last = is_last_flag(verdict, earlier_verdicts(current))
-        moves = [Move(current, LifecycleKind.REFLECTION_ADJUSTED)]
+        details = {UNCOUNTED: 1} if verdict == FLAG and is_contradicted(row, now=now) else {}
+        is_flagged_thrice = not details and is_last_flag(verdict, earlier_verdicts(current))
+        is_last = is_flagged_thrice and run.counts[QUARANTINED] < most
+        moves = [Move(current, LifecycleKind.REFLECTION_ADJUSTED, details=details)]
         if is_last:
             columns = {"quarantine": 1, "quarantined_by": QuarantinedBy.JUDGE.value}
             moves.append(Move(current, LifecycleKind.REQUANTIZED_BY_JUDGE, columns))
         apply_moves(moves, actor=run.actor, now=now, reason=reason)
         VerdictState.objects.filter(pk=row.pk).update(judged_at=now)
-    return QUARANTINED if is_last else FLAGGED if verdict == FLAG else RECOVERING
+    return QUARANTINED if is_last else UNCOUNTED if details else FLAGGED if verdict == FLAG else RECOVERING
+
+
+def is_contradicted(row: Methodology, *, now: datetime) -> bool:
+    """Say whether a methodology was right in more than half of its new cases, three or more."""
+    outcomes = list(new_cases(row, now=now).values_list("case__outcome_state", flat=True))
+    right = outcomes.count(OutcomeState.CONFIRMED_GOOD)
+    return len(outcomes) >= MIN_CONTRADICTING and 2 * right > len(outcomes)
+
+
+def new_cases(row: Methodology, *, now: datetime) -> "QuerySet[CaseHint]":
+    """Return the hints of a methodology that moved its counters since its last verdict."""
+    state: VerdictState | None = getattr(row, "verdict", None)
+    since = (state.judged_at if state else None) or BEFORE_ALL
+    return new_hints(now=now).filter(methodology=row, credited_at__gt=since)
 
 
 def record_asked(row: Methodology, *, now: datetime) -> None:
@@ -116,10 +143,7 @@ def record_asked(row: Methodology, *, now: datetime) -> None:
 
 def question_about(row: Methodology, *, now: datetime) -> Question[MethodologyVerdict]:
     """Return what the model is asked about a methodology: its fields, its counts and its newest new cases."""
-    state: VerdictState | None = getattr(row, "verdict", None)
-    since = (state.judged_at if state else None) or BEFORE_ALL
-    new = new_hints(now=now).filter(methodology=row, credited_at__gt=since)
-    ids = new.order_by("-credited_at", "-case_id").values("case_id")[:MAX_CASES]
+    ids = new_cases(row, now=now).order_by("-credited_at", "-case_id").values("case_id")[:MAX_CASES]
     return Question(
         category=Category.LEARNING,
         task=TASK,
@@ -143,9 +167,12 @@ def state_of(row: Methodology) -> tuple[object, ...]:
 def earlier_verdicts(row: Methodology) -> list[str]:
     """Return the newest verdicts since the state of a methodology last changed, the newest first, as many as count."""
     kinds = (LifecycleKind.REFLECTION_ADJUSTED, *STATE_KINDS)
-    newest = LifecycleEvent.objects.filter(methodology=row, kind__in=kinds).order_by("-id")
-    found = newest.values_list("kind", "reason_text")[: FLAGS_TO_QUARANTINE - 1]
-    return [reason if kind == LifecycleKind.REFLECTION_ADJUSTED else "" for kind, reason in found]
+    events = LifecycleEvent.objects.filter(methodology=row, kind__in=kinds).exclude(details__has_key=MARK_LOST)
+    found = events.order_by("-id").values_list("kind", "reason_text", "details")[: FLAGS_TO_QUARANTINE - 1]
+    return [
+        reason if kind == LifecycleKind.REFLECTION_ADJUSTED and UNCOUNTED not in details else ""
+        for kind, reason, details in found
+    ]
 
 
 def store_shadow_result(

@@ -1,11 +1,11 @@
-"""Writes of prices: points that somebody posts, candles of a file or of a source.
+"""Writes of prices: points that somebody posts, candles of a file or of a source; each is judged first (`doubts`).
 
 Candles go in slices of one short transaction each, with an audit row of its own; what stands already is not written
 again, so a file can be imported twice and a fetch can begin anew anywhere. `prices:recorded` is sent once per call.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -17,8 +17,9 @@ from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.db import slices
 from minara_site.kernel.errors import FieldError, Invalid
 from minara_site.kernel.events import prices_recorded, send_after_commit
-from minara_site.kernel.market.changed import Span, note_changed
 from minara_site.kernel.market.core import Bar, Point
+from minara_site.kernel.market.core.doubts import PriceKey
+from minara_site.kernel.market.doubts import judge_prices
 from minara_site.kernel.market.models import PriceBar, PricePoint
 from minara_site.kernel.market.selectors import bars_of
 from minara_site.kernel.market.statements import upsert_rows
@@ -33,11 +34,15 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many prices are new, how many stood there with another value, how many were so already."""
+    """How many prices are new, how many stood there with another value, how many were so already.
+
+    `doubted` are those of the new and corrected that judge nothing yet.
+    """
 
     new: int = 0
     corrected: int = 0
     unchanged: int = 0
+    doubted: int = 0
 
     def __add__(self, other: "Counts") -> "Counts":
         """Return both together."""
@@ -45,6 +50,7 @@ class Counts:
             self.new + other.new,
             self.corrected + other.corrected,
             self.unchanged + other.unchanged,
+            self.doubted + other.doubted,
         )
 
     @property
@@ -76,10 +82,11 @@ def record_points(
         )
         if not changed:
             return counts
-        note_changed(spans_of(changed), owner_id=owner_id, now=now)
+        keys = {PriceKey(point.symbol, point.at): point for point in changed}
+        doubted = judge_prices({key: point.price for key, point in keys.items()}, owner_id=owner_id, now=now)
         upsert_rows(
             PricePoint,
-            [point_row(point, owner_id, source, now) for point in changed],
+            [point_row(point, owner_id, source, now, is_doubted=key in doubted) for key, point in keys.items()],
             by=("symbol", "at"),
             is_owned=owner_id is not None,
         )
@@ -98,16 +105,7 @@ def record_points(
             details=details,
         )
         send_after_commit(prices_recorded, symbols=symbols, owner_id=owner_id)
-    return counts
-
-
-def spans_of(points: Iterable[Point]) -> dict[str, Span]:
-    """Return the first and the last moment of each symbol."""
-    spans: dict[str, Span] = {}
-    for point in points:
-        first, last = spans.get(point.symbol, (point.at, point.at))
-        spans[point.symbol] = (min(first, point.at), max(last, point.at))
-    return spans
+    return replace(counts, doubted=len(doubted))
 
 
 def distinct_points(points: Sequence[Point], *, now: datetime) -> dict[tuple[str, datetime], Point]:
@@ -151,6 +149,8 @@ def point_row(
     owner_id: int | None,
     source: str,
     now: datetime,
+    *,
+    is_doubted: bool,
 ) -> dict[str, Any]:
     """Return the columns of a point."""
     return {
@@ -160,7 +160,7 @@ def point_row(
         "price": point.price,
         "source": source[:MAX_SOURCE_CHARS],
         "recorded_at": now,
-        "doubted_at": None,
+        "doubted_at": now if is_doubted else None,
         "is_demo": False,
     }
 
@@ -209,22 +209,23 @@ def import_bars(
 
 def store_bars(series: Series, bars: Sequence[Bar], *, now: datetime) -> Counts:
     """Store one slice, with its audit row. Sends no event."""
-    length = timedelta(seconds=series.interval_seconds)
+    seconds = series.interval_seconds
     with transaction.atomic():
         counts, changed = compare_bars(series, bars)
         if not changed:
             return counts
-        span = (changed[0].opens_at + length, changed[-1].opens_at + length)
-        note_changed({series.symbol: span}, owner_id=series.owner_id, now=now)
+        keys = {PriceKey(series.symbol, bar.opens_at + timedelta(seconds=seconds), seconds): bar for bar in changed}
+        closes = {key: bar.close for key, bar in keys.items()}
+        doubted = judge_prices(closes, owner_id=series.owner_id, now=now)
         upsert_rows(
             PriceBar,
-            [bar_row(bar, series, now) for bar in changed],
+            [bar_row(bar, series, now, is_doubted=key in doubted) for key, bar in keys.items()],
             by=("symbol", "closes_at", "interval_seconds"),
             is_owned=series.owner_id is not None,
         )
         details = {
             "symbol": series.symbol,
-            "interval_seconds": series.interval_seconds,
+            "interval_seconds": seconds,
             "source": series.source,
             "new": counts.new,
             "corrected": counts.corrected,
@@ -238,7 +239,7 @@ def store_bars(series: Series, bars: Sequence[Bar], *, now: datetime) -> Counts:
             owner_id=series.owner_id,
             details=details,
         )
-    return counts
+    return replace(counts, doubted=len(doubted))
 
 
 def compare_bars(series: Series, bars: Sequence[Bar]) -> tuple[Counts, list[Bar]]:
@@ -262,7 +263,13 @@ def bar_values(bar: Bar) -> tuple[Any, ...]:
     return bar.opens_at, bar.open, bar.high, bar.low, bar.close, bar.volume
 
 
-def bar_row(bar: Bar, series: Series, now: datetime) -> dict[str, Any]:
+def bar_row(
+    bar: Bar,
+    series: Series,
+    now: datetime,
+    *,
+    is_doubted: bool,
+) -> dict[str, Any]:
     """Return the columns of a bar."""
     names = ("opens_at", "open", "high", "low", "close", "volume")
     return {
@@ -273,6 +280,6 @@ def bar_row(bar: Bar, series: Series, now: datetime) -> dict[str, Any]:
         **dict(zip(names, bar_values(bar), strict=True)),
         "source": series.source[:MAX_SOURCE_CHARS],
         "recorded_at": now,
-        "doubted_at": None,
+        "doubted_at": now if is_doubted else None,
         "is_demo": False,
     }

@@ -1,4 +1,4 @@
-"""How often the court and the sources' rule are wrong, on markets with a known truth. Source: court.md, Proof, in the core.
+"""How often the court and the sources' rule are wrong, on markets with a known truth. Source: court.md (proof).
 
 Hourly closes; a call may read prices up to and with the one at its decision, which is also its entry. A call is a block
 when it left the noise band and has a control. Many paths are simulated at once; one path of each market is judged
@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import cache, partial
 from itertools import product
-from math import exp, log, sqrt
+from math import exp, log, nan, sqrt
 from types import SimpleNamespace
 from typing import Any
 
@@ -229,6 +229,11 @@ def is_marked(blocks: Blocks) -> Array:
     return np.maximum.accumulate(log_evidence(blocks), axis=1) >= LOG_BEATS_CHANCE
 
 
+def verdict(blocks: Blocks) -> tuple[Array, Array]:
+    """Return by path the mark and the logarithm of E at the end, as copies: the paths before them need not be kept."""
+    return is_marked(blocks)[:, -1].copy(), log_evidence(blocks)[:, -1].copy()
+
+
 def is_lit(blocks: Blocks) -> Array:
     """Say after each call whether the light is on."""
     watched = blocks.counts & is_marked(blocks)
@@ -243,7 +248,7 @@ def is_lit(blocks: Blocks) -> Array:
 
 def check_with_core(market: Market, calls: Array, path: int) -> None:
     """Judge one path again, call by call, with the product's own functions."""
-    horizon, limit = timedelta(hours=market.horizon), BLOCKS
+    horizon = timedelta(hours=market.horizon)
 
     @cache
     def price(moment: datetime) -> Decimal:
@@ -254,7 +259,7 @@ def check_with_core(market: Market, calls: Array, path: int) -> None:
         judged = judge_change(change_pct(price(start), price(end)), Direction.BULLISH, band_pct=BAND)
         return {Outcome.RIGHT: 1, Outcome.WRONG: -1, Outcome.UNCLEAR: 0}[judged.outcome]
 
-    state, blocks = CourtState(), blocks_of(market, calls, limit)
+    state, blocks = CourtState(), blocks_of(market, calls, BLOCKS)
     evidence, lit = log_evidence(blocks)[path], is_lit(blocks)[path]
     for number, hour in enumerate(market.starts.tolist()):
         start = STARTS_AT + timedelta(hours=hour)
@@ -262,10 +267,8 @@ def check_with_core(market: Market, calls: Array, path: int) -> None:
         weights = weigh([move(each.starts_at, each.ends_at) for each in windows])
         up, went, side = chance_of(Direction.BULLISH, weights), move(start, start + horizon), calls[path, number]
         assert went == market.went[path, number]
-        assert (market.chance[path, number] if up is None else up) == pytest.approx(
-            market.chance[path, number], abs=1e-9, nan_ok=up is None
-        )
-        if side and went and up is not None and state.blocks < limit:
+        assert market.chance[path, number] == pytest.approx(nan if up is None else up, abs=1e-9, nan_ok=True)
+        if side and went and up is not None and state.blocks < BLOCKS:
             chance = chance_of(Direction.BULLISH if side > 0 else Direction.BEARISH, weights)
             state = add_block(state, score=side == went, chance=chance)
         assert (state.log_evidence, state.is_decaying) == (pytest.approx(evidence[number], abs=1e-9), lit[number])
@@ -281,15 +284,15 @@ def measure(regime: str, horizon: int, seed: int) -> Any:
     found = SimpleNamespace(false={}, power={}, evidence={True: [], False: []})
     for name, calls in without.items():
         blocks = blocks_of(market, calls, BLOCKS)
-        found.false[name] = is_marked(blocks)[:, -1]
-        found.evidence[False].append((found.false[name], log_evidence(blocks)[:, -1]))
+        found.false[name], last = verdict(blocks)
+        found.evidence[False].append((found.false[name], last))
     for edge in (0.15, 0.10):
         for way, choose in WAYS.items():  # one that calls one way is silent half of the time
             where = shorter if way == "both" else market
             blocks = blocks_of(where, choose(skilled(random, where, edge)), POWER_BLOCKS)
-            found.power[edge, way] = is_marked(blocks)[:, -1]
+            found.power[edge, way], last = verdict(blocks)
             if edge == 0.15:
-                found.evidence[True].append((found.power[edge, way], log_evidence(blocks)[:, -1]))
+                found.evidence[True].append((found.power[edge, way], last))
     path = int(random.integers(PATHS))
     for calls in (without["coin"], without["dip-buyer"], skilled(random, market, 0.15)):
         check_with_core(market, calls, path)
