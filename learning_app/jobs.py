@@ -89,6 +89,12 @@ JOBS = (
         summary=_("Scores institution runs whose windows are over, and counts that for cited methodologies."),
     ),
     Job(
+        ladder.REJUDGE,
+        institution.rejudge,
+        topics=(PRICES_CHANGED,),
+        summary=_("Scores institution runs again where corrected and late prices touch their windows."),
+    ),
+    Job(
         ladder.REPAIR,
         institution.repair,
         every=ladder.REPAIR_EVERY,

@@ -15,22 +15,24 @@ from django.conf import settings
 from django.db import transaction
 
 from learning_app.cases.models import CONCLUSIVE
+from learning_app.cases.services.rejudge import LONGEST_GAP
 from learning_app.cases.services.resolve import is_long_over, judge_move, walk_due
 from learning_app.institution.core.ladder import DAYS, day_of, horizon_window
 from learning_app.institution.models import OPEN_STATES, InstitutionOutcome, InstitutionReflection, InstitutionRun
 from learning_app.institution.services.requests import end_run, request_job
-from learning_app.methodologies.models import Methodology
+from learning_app.methodologies.models import LifecycleEvent, Methodology
 from learning_app.methodologies.services.lifecycle import lock_rows
 from learning_app.methodologies.services.outcomes import NewOutcome, apply_outcomes
-from learning_app.vocabulary import InstitutionState, LadderWindow, OutcomeState
+from learning_app.vocabulary import InstitutionState, LadderWindow, LifecycleKind, OutcomeState
 from minara_site.kernel.db import update_rows
 from minara_site.kernel.jobs.leases import find_lease
 from minara_site.kernel.jobs.models import JobRun, RunState
+from minara_site.kernel.market.changed import read_changed
 from minara_site.kernel.market.moves import Move, find_moves, first_quotes
 from minara_site.kernel.market.outcome import OutcomeWindow
 from minara_site.kernel.market.selectors import find_price
 
-LADDER, REPAIR = "institution.ladder", "institution.repair"
+LADDER, REPAIR, REJUDGE = "institution.ladder", "institution.repair", "institution.rejudge"
 EVERY, REPAIR_EVERY = timedelta(hours=1), timedelta(minutes=5)
 ACTOR = f"job:{LADDER}"
 SCORED = (
@@ -60,11 +62,64 @@ def list_due_batches(*, now: datetime) -> Iterator[list[InstitutionReflection]]:
     return walk_due(rows.select_related("run"), "due_at")
 
 
+def rejudge_changed(*, now: datetime) -> int:
+    """Score windows again that changed prices touch, and count anew what they say; return how many changed."""
+    changed = 0
+    for spans in read_changed(REJUDGE):
+        for span in (each for each in spans if each.owner_id is None):
+            rows = InstitutionReflection.objects.filter(
+                scored_at__isnull=False,
+                window__in=list(DAYS),
+                run__is_demo=False,
+                run__ticker=span.symbol,
+                run__decided_at__lte=span.last_at,
+                due_at__gte=span.first_at - LONGEST_GAP,
+            )
+            for batch in walk_due(rows.select_related("run"), "due_at"):
+                changed += score_again(batch, now=now)
+    return changed
+
+
+def score_again(batch: Sequence[InstitutionReflection], *, now: datetime) -> int:
+    """Score windows by the prices that stand now; what counted otherwise before is reversed. Returns how many changed."""
+    before = {each.pk: [getattr(each, name) for name in SCORED[:-1]] for each in batch}
+    judge(batch, now=now)
+    changed = [each for each in batch if before[each.pk] != [getattr(each, name) for name in SCORED[:-1]]]
+    if not changed:
+        return 0
+    with transaction.atomic():
+        methods = lock_cited(changed)
+        update_rows(InstitutionReflection, SCORED, changed)
+        counted = InstitutionOutcome.objects.filter(reflection__in=changed).select_related("reflection__run")
+        reversals = []
+        for each in counted.order_by("pk"):
+            details = {"institution_run": each.reflection.run.uid, "window": each.window}
+            events = LifecycleEvent.objects.filter(
+                methodology=each.methodology_id,
+                kind=LifecycleKind.OUTCOME_RECORDED,
+                **{f"details__{name}": value for name, value in details.items()},
+            )
+            event = events.exclude(details__has_key="reverses").order_by("-pk")[0]
+            is_correct = bool(event.details["correct"])
+            reversals.append(NewOutcome(each.methodology_id, is_correct, reverses=event.pk, details=details))
+        counted.delete()
+        if reversals:
+            apply_outcomes(reversals, actor=ACTOR, now=now)
+        feed(changed, methods, now=now)
+    return len(changed)
+
+
+def lock_cited(scored: Sequence[InstitutionReflection]) -> dict[str, Methodology]:
+    """Lock the methodologies that runs cite whose scores count, and return them by public id."""
+    cited = {uid for each in scored if each.run.feeds for uid in each.run.cited}
+    numbers = Methodology.objects.filter(uid__in=cited).values_list("pk", flat=True)
+    return {row.uid: row for row in lock_rows(numbers).values()}
+
+
 def score_batch(batch: Sequence[InstitutionReflection], *, now: datetime) -> dict[str, int]:
     """Score those windows that a price judges, and count them for cited methodologies, in one transaction."""
     judge(batch, now=now)
     closed = [each for each in batch if each.scored_at]
-    cited = {uid for each in closed if each.run.feeds for uid in each.run.cited}
     with transaction.atomic():
         rows = InstitutionReflection.objects.filter(
             pk__in=[each.pk for each in closed],
@@ -72,8 +127,7 @@ def score_batch(batch: Sequence[InstitutionReflection], *, now: datetime) -> dic
         )
         waiting = set(rows.order_by("pk").select_for_update().values_list("pk", flat=True))
         ours = [each for each in closed if each.pk in waiting]
-        numbers = Methodology.objects.filter(uid__in=cited).values_list("pk", flat=True)
-        methods = {row.uid: row for row in lock_rows(numbers).values()}
+        methods = lock_cited(closed)
         update_rows(InstitutionReflection, SCORED, ours)
         outcomes = feed(ours, methods, now=now)
     return {"scored": len(ours), "counted": outcomes}
@@ -108,8 +162,8 @@ def decided_at(each: InstitutionReflection) -> datetime:
 def close(each: InstitutionReflection, move: Move, *, now: datetime) -> None:
     """Score a window as its move says."""
     each.outcome_state, each.pnl_pct = judge_move(move, each.run.direction)
-    if move.entry is not None:
-        each.entry_price, each.entry_price_at = move.entry.price, move.entry.at
+    entry = move.entry
+    each.entry_price, each.entry_price_at = (entry.price, entry.at) if entry else (None, None)
     each.exit_price, each.exit_price_at = move.exit.price, move.exit.at
     each.scored_at = now
 

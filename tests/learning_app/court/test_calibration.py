@@ -518,9 +518,9 @@ COUNTED: dict[str, Any] = {  # how, and which share graduates in 25, 100 and 400
     "overlapping hourly bets at 24 h": (partial(overlapping, horizon=24), (0, 0, 2)),
     "eight correlated assets": (
         lambda random: apart(random, several(ASSETS, seconds=50), correlation=0.8),
-        (2, 5, 5),
+        (3, 5, 5),
     ),
-    "eight owners, two hands": (lambda random: apart(random, one_method_of_all(random)), (1, 1, 1)),
+    "eight owners, two hands": (lambda random: apart(random, one_method_of_all(random)), (1, 3, 3)),
     "twelve cases in one second": (lambda random: apart(random, several(AT_ONCE, seconds=1)), (2, 4, 5)),
 }
 

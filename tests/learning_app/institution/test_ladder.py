@@ -11,10 +11,11 @@ from django.db import IntegrityError, transaction
 
 from learning_app.court.models import CourtRecord
 from learning_app.institution.models import InstitutionOutcome, InstitutionReflection, InstitutionRun
-from learning_app.institution.services.ladder import list_due_batches, run_ladder, score_batch
+from learning_app.institution.services.ladder import list_due_batches, rejudge_changed, run_ladder, score_batch
 from learning_app.institution.services.run import run_institution
 from learning_app.institution.tasks import repair
 from learning_app.management.commands.institution import Command
+from learning_app.methodologies.core.lifecycle import replay
 from learning_app.methodologies.core.wilson import wilson_lower_bound
 from learning_app.methodologies.models import LifecycleEvent, Methodology
 from minara_site.kernel.jobs import runner
@@ -69,7 +70,7 @@ def test_scores_of_runs_on_real_candles_equal_an_independent_computation(ana, mo
     right = used = 0
     for run, rating in zip(runs, ratings, strict=True):
         for days in (1, 7):
-            before, after = (last_close(closes, moments, at) for at in (run.decided_at, run.decided_at + days * DAY))
+            before, after = (first_close(closes, moments, at) for at in (run.decided_at, run.decided_at + days * DAY))
             change = (after - before) / before * 100
             inside = abs(change) <= Fraction(1, 2)
             towards = {"buy": change, "sell": -change, "hold": 0}[rating]
@@ -88,9 +89,9 @@ def test_scores_of_runs_on_real_candles_equal_an_independent_computation(ana, mo
     assert used
 
 
-def last_close(closes, moments, at):
-    """Return the last close known at a moment."""
-    return closes[max(moment for moment in moments if moment <= at)]
+def first_close(closes, moments, at):
+    """Return the first close from a moment on."""
+    return closes[min(moment for moment in moments if moment >= at)]
 
 
 @table(
@@ -123,11 +124,12 @@ def test_a_window_is_scored_as_a_case_is(ana, rating, price, state, pnl):
         (7 * DAY, [(0, "100")], "pending"),
         (7 * DAY + timedelta(microseconds=1), [(0, "100")], "expired"),
         (timedelta(), [(0, "100"), (0.9, "102")], "pending"),
-        (timedelta(hours=1), [(0, "100"), (0.9, "102"), (1.01, "90")], "confirmed_good"),
-        (30 * DAY, [(-10, "100"), (1, "102")], "expired"),
+        (timedelta(hours=1), [(0, "100"), (0.9, "102"), (1.01, "90")], "confirmed_bad"),
+        (timedelta(hours=1), [(-0.1, "90"), (0, "100"), (1.01, "102")], "confirmed_good"),
+        (30 * DAY, [(-10, "100"), (1, "102")], "inconclusive"),
     ],
 )
-def test_no_window_is_scored_before_its_end_or_by_a_price_from_after_it(ana, late, prices, state):
+def test_a_window_is_scored_by_the_first_prices_from_its_ends_on(ana, late, prices, state):
     at = NOON - 40 * DAY
     run = make_run(ana, at=at)
     post_prices("BTC", *((at + days * DAY, price) for days, price in prices))
@@ -200,6 +202,7 @@ def test_of_several_runs_of_a_day_the_first_conclusive_one_counts(ana):
     post_prices(
         "BTC",
         (NOON - 2 * DAY, "100"),
+        (NOON - 2 * DAY + timedelta(hours=3), "100"),
         (NOON - DAY, "100.1"),
         (NOON - DAY + timedelta(hours=3), "105"),
     )
@@ -288,5 +291,21 @@ def test_cases_of_the_court_are_untouched_by_institution_scores(ana):
     post_prices("BTC", (NOON - 2 * DAY, "100"), (NOON - DAY, "102"))
     due(ana, feeds=True, cited=[method.uid])
     run_ladder(now=NOON)
-    hint = case.hint_rows.get()
-    assert (hint.credited_at, hint.is_judged, hint.block_at) == (None, False, None)
+    hint = case.hint_rows.select_related("block").get()
+    assert (hint.credited_at, hint.block.counted_case) == (None, None)
+
+
+@pytest.mark.database
+def test_a_corrected_price_scores_again_and_reverses_what_counted(ana):
+    method = make_methodology(correct=24, used=30, quarantine=0)
+    post_prices("BTC", (NOON - 2 * DAY, "100"), (NOON - DAY, "102"))
+    run = due(ana, feeds=True, cited=[method.uid])
+    run_ladder(now=NOON)
+    post_prices("BTC", (NOON - DAY, "98"))
+    assert [rejudge_changed(now=NOON), rejudge_changed(now=NOON)] == [1, 0]
+    assert (score(run).outcome_state, score(run).pnl_pct) == ("confirmed_bad", pytest.approx(-2.0))
+    method.refresh_from_db()
+    assert (method.times_used, method.times_correct) == (31, 24)
+    said = LifecycleEvent.objects.filter(kind="outcome_recorded").order_by("pk")
+    assert ["reverses" in event.details for event in said] == [False, True, False]
+    assert replay([*said]) == (1, 0)
