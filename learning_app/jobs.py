@@ -54,7 +54,7 @@ JOBS = (
     Job(
         ANEW,
         tasks.judge_anew,
-        summary=_("Once after an upgrade: counts each bet of earlier cases once, and judges them by the prices of today."),
+        summary=_("Once after an upgrade: counts each bet of earlier cases once, and judges them anew."),
     ),
     Job(
         REVIEW,

@@ -20,11 +20,11 @@ from learning_app.cases.services.places import store_hints
 from learning_app.cases.services.record import CaseDraft, Recorder, build_case, find_hinted
 from learning_app.cases.services.rejudge import store_controls
 from learning_app.cases.services.resolve import RESOLVED, close, is_expired, link_controls
-from learning_app.cases.services.settle import count_tallies, settle
+from learning_app.cases.services.settle import settle
 from learning_app.court.models import Block, Control, CourtReading
 from learning_app.court.services.evidence import count_blocks, mark_survivors
 from learning_app.methodologies.demo import DemoMethodology, MethodologiesPart, demo_methodologies
-from learning_app.methodologies.models import LifecycleEvent, Methodology
+from learning_app.methodologies.models import LifecycleEvent, Methodology, Tally
 from learning_app.vocabulary import OutcomeState
 from minara_site.access.models import User
 from minara_site.kernel.db import update_rows
@@ -87,7 +87,7 @@ class CasesPart(DemoPart[DemoCase]):
         cases.delete()
         Control.objects.filter(is_demo=True).delete()
         load.marked(CronRun).delete()
-        count_tallies(numbers)
+        Tally.objects.filter(methodology__in=numbers).delete()
         count_blocks([], numbers, actor=load.actor, now=load.now)
         mark_survivors(now=load.now, is_demo=True)
         CourtReading.objects.filter(methodology__in=numbers).delete()

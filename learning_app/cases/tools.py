@@ -15,8 +15,8 @@ from minara_site.kernel.market.symbols import describe_asset
 def record(principal: Principal, args: NewCase, *, reasoning: str) -> dict[str, Any]:
     """Record a case. `held` says that the guard holds its words; it is judged all the same.
 
-    `repeated` says that an equal one of this key is there, `symbol` what the asset was read as; `warnings` say why prices may not
-    judge it.
+    `repeated` says that an equal one of this key is there, `symbol` what the asset was read as, and `warnings` why
+    prices may not judge it.
     """
     now = timezone.now()
     by = Recorder(principal.owner.pk, principal.actor, "tool:record_case", is_operator=principal.is_operator)

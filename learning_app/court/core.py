@@ -103,9 +103,7 @@ def log_factors(score: float, chance: float) -> tuple[float, float]:
 def log_e(products: Sequence[float]) -> float:
     """Return the logarithm of E, out of the logarithms of its products."""
     highest = max(products)
-    weighted = (
-        share * math.exp(product - highest) for share, product in zip(SHARES, products, strict=True)
-    )
+    weighted = (share * math.exp(product - highest) for share, product in zip(SHARES, products, strict=True))
     return highest + math.log(math.fsum(weighted))
 
 

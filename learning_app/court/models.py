@@ -97,6 +97,13 @@ class Block(models.Model):
             ),
         ]
 
+    @property
+    def weighed(self) -> tuple[float, float]:
+        """The score and the chance of a block that is known."""
+        if self.score is None or self.chance is None:
+            raise ValueError("only a known block has both")
+        return self.score, self.chance
+
 
 class CourtRecord(models.Model):
     """The products and the detector of one methodology, as `core.CourtState` has them, up to its last block."""

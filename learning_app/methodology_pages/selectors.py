@@ -1,7 +1,7 @@
 """Reads of the page of one methodology: its outcomes, the blocks of the court, where it was right, its cases."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.db.models import Count, OuterRef, Subquery

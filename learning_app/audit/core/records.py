@@ -42,11 +42,15 @@ class FindingCode(StrEnum):
 
     VERDICTS_OSCILLATE = "verdicts_oscillate"
     VERDICTS_UNREADABLE = "verdicts_unreadable"
+    FLAGS_CONTRADICTED = "flags_contradicted"
     MARKET_STRESS_FREEZE = "market_stress_freeze"
     SYNTHESIS_AUTO_DEMOTE = "synthesis_auto_demote"
     GRADUATIONS_REVERSED = "graduations_reversed"
     SKILL_DECAYED = "skill_decayed"
+    OUTCOMES_OF_ONE_OWNER = "outcomes_of_one_owner"
+    GRADUATED_BY_LADDER = "graduated_by_ladder"
     CASES_UNRESOLVED = "cases_unresolved"
+    CASES_WITHOUT_PRICE = "cases_without_price"
     CASES_OVERDUE = "cases_overdue"
     GROUPS_UNCOVERED = "groups_uncovered"
     GROUPS_THIN = "groups_thin"
@@ -58,7 +62,11 @@ class FindingCode(StrEnum):
 
 
 class MethodologyRecord(NamedTuple):
-    """A methodology as it is now; `is_held` by the guard, `is_decayed` by the court's detector."""
+    """A methodology as it is now; `is_held` by the guard, `is_decayed` by the court's detector.
+
+    `is_kept_by_one` fell below the demotion bar, but not without the outcomes of some single owner. `is_by_ladder` is
+    at the bar, but not without the outcomes of institution runs.
+    """
 
     uid: str
     asset_class: AssetClass
@@ -66,32 +74,40 @@ class MethodologyRecord(NamedTuple):
     is_graduated: bool
     is_held: bool = False
     is_decayed: bool = False
+    is_kept_by_one: bool = False
+    is_by_ladder: bool = False
 
 
 class EventRecord(NamedTuple):
-    """A lifecycle event of a `LifecycleKind`; `methodology` is a uid, None for an event of the store."""
+    """A lifecycle event of a `LifecycleKind`; `methodology` is a uid, None for an event of the store.
+
+    `is_uncounted` is a flag of the judge that prices contradict.
+    """
 
     id: int
     methodology: str | None
     kind: str
     at: datetime
     reason: str = ""
+    is_uncounted: bool = False
 
 
 class CaseRecord(NamedTuple):
-    """A trading case in its `OutcomeState`."""
+    """A trading case in its `OutcomeState`; `gap` says why the prices around its window judge nothing."""
 
     id: int
     outcome_state: str
     decided_at: datetime
     window_ends_at: datetime
+    gap: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class CaseCounts:
-    """How many cases closed, how many of them good or bad, how many are overdue.
+    """How many cases closed, how many of them good or bad, how many are overdue, how many closed without a price.
 
-    `first` are the ids of the first overdue, `unresolved` of the first that closed neither good nor bad.
+    `first` are the ids of the first overdue, `unresolved` of the first that closed neither good nor bad, `unpriced` of
+    the first that closed without a price that judges.
     """
 
     closed: int
@@ -99,6 +115,8 @@ class CaseCounts:
     overdue: int
     first: tuple[int, ...] = ()
     unresolved: tuple[int, ...] = ()
+    without_price: int = 0
+    unpriced: tuple[int, ...] = ()
 
 
 class HeartbeatRecord(NamedTuple):

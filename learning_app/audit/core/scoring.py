@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from learning_app.audit.core.records import (
     MAX_ROWS,
+    MEDIUM_SHARE,
     CaseCounts,
     CaseRecord,
     DimensionScore,
@@ -62,11 +63,13 @@ def score_synthesis_quality(events: Iterable[EventRecord]) -> DimensionScore:
     """Score how seldom verdicts on a methodology change side; `events` are in order of time.
 
     A verdict after a methodology's first counts, and as a change when its side differs from that of the one before,
-    at most 7 days earlier. Freezes and demotions are findings whatever the score is; no verdict is no score.
+    at most 7 days earlier. A flag that prices contradict is no verdict. It, freezes and demotions are findings whatever
+    the score is; no verdict is no score.
     """
     last: dict[str, tuple[str, datetime]] = {}
     changes: Counter[str] = Counter()
     demoted: Counter[str] = Counter()
+    contradicted: Counter[str] = Counter()
     unreadable: Counter[str] = Counter()
     later = freezes = 0
     for event in events:
@@ -75,6 +78,8 @@ def score_synthesis_quality(events: Iterable[EventRecord]) -> DimensionScore:
             freezes += 1
         elif event.kind == LifecycleKind.SYNTHESIS_AUTO_DEMOTE:
             demoted[uid] += 1
+        elif event.is_uncounted:
+            contradicted[uid] += 1
         elif (side := event.reason.partition(":")[0]) not in SIDES:
             unreadable[uid] += 1
         else:
@@ -89,6 +94,7 @@ def score_synthesis_quality(events: Iterable[EventRecord]) -> DimensionScore:
     findings = (
         Finding(FindingCode.VERDICTS_OSCILLATE, severity_of(share), changed, oscillating, {"of": later, "days": 7}),
         Finding(FindingCode.VERDICTS_UNREADABLE, Severity.LOW, unreadable.total(), methodology_rows(unreadable)),
+        Finding(FindingCode.FLAGS_CONTRADICTED, Severity.LOW, contradicted.total(), methodology_rows(contradicted)),
         Finding(FindingCode.MARKET_STRESS_FREEZE, Severity.LOW, freezes),
         Finding(FindingCode.SYNTHESIS_AUTO_DEMOTE, Severity.MEDIUM, demoted.total(), methodology_rows(demoted)),
     )
@@ -113,7 +119,8 @@ def score_graduation_fp_rate(
 
     Both streams of events are in order of time; a reversal is one of the last graduation before it.
     A graduation younger than 30 days that was not reversed is left out. Graduated `methods` whose skill seems gone
-    (the court's detector) are a finding whatever the score is.
+    (the court's detector), that one owner's outcomes would demote, or that only institution runs keep at the bar, are
+    findings whatever the score is.
     """
     graduated: dict[str, list[tuple[datetime, int]]] = defaultdict(list)
     for event in graduations:
@@ -133,7 +140,12 @@ def score_graduation_fp_rate(
     )
     counted = total - young
     share = Fraction(wrong, counted) if counted else Fraction()
-    decayed = [method.uid for method in methods if method.is_decayed and method.is_graduated]
+    kept = [method for method in methods if method.is_graduated]
+    marked = {
+        FindingCode.SKILL_DECAYED: [method.uid for method in kept if method.is_decayed],
+        FindingCode.OUTCOMES_OF_ONE_OWNER: [method.uid for method in kept if method.is_kept_by_one],
+        FindingCode.GRADUATED_BY_LADDER: [method.uid for method in kept if method.is_by_ladder],
+    }
     findings = (
         Finding(
             FindingCode.GRADUATIONS_REVERSED,
@@ -142,12 +154,7 @@ def score_graduation_fp_rate(
             methodology_rows(reversed_by),
             {"of": counted, "days": OBSERVATION.days},
         ),
-        Finding(
-            FindingCode.SKILL_DECAYED,
-            Severity.MEDIUM,
-            len(decayed),
-            methodology_rows(decayed),
-        ),
+        *(Finding(code, Severity.MEDIUM, len(uids), methodology_rows(uids)) for code, uids in marked.items()),
     )
     score = 100 * (1 - wilson_lower_bound(wrong, counted)) if counted else None
     return DimensionScore.of(
@@ -162,12 +169,17 @@ def score_graduation_fp_rate(
 def count_cases(cases: Iterable[CaseRecord], *, now: datetime) -> CaseCounts:
     """Count the cases that closed, and those overdue: pending, window over, and decided 14 days ago."""
     closed: Counter[str] = Counter()
-    overdue, first, unresolved = 0, list[int](), list[int]()
+    overdue = without_price = 0
+    first, unresolved, unpriced = list[int](), list[int](), list[int]()
     for case in cases:
         if case.outcome_state != OutcomeState.PENDING:
             closed[case.outcome_state] += 1
             if case.outcome_state not in RESOLVED and len(unresolved) < MAX_ROWS:
                 unresolved.append(case.id)
+            if case.gap or case.outcome_state == OutcomeState.EXPIRED:
+                without_price += 1
+                if len(unpriced) < MAX_ROWS:
+                    unpriced.append(case.id)
         elif case.window_ends_at <= now and now - case.decided_at >= BACKLOG_AGE:
             overdue += 1
             if len(first) < MAX_ROWS:
@@ -179,6 +191,8 @@ def count_cases(cases: Iterable[CaseRecord], *, now: datetime) -> CaseCounts:
         overdue,
         tuple(first),
         tuple(unresolved),
+        without_price,
+        tuple(unpriced),
     )
 
 
@@ -186,7 +200,7 @@ def score_attribution_integrity(cases: CaseCounts) -> DimensionScore:
     """Score (0.7 x resolve rate + 0.3 x (1 - backlog share)) x 100 of the cases closed in the window, and all overdue.
 
     The resolve rate is what closed good or bad of all that closed; the backlog share that of the overdue in closed
-    and overdue together. With neither there is no score.
+    and overdue together. With neither there is no score. Those that closed without a price are a finding.
     """
     closed, overdue = cases.closed, cases.overdue
     if not closed + overdue:
@@ -213,7 +227,15 @@ def score_attribution_integrity(cases: CaseCounts) -> DimensionScore:
         case_rows(cases.unresolved),
         {"of": closed},
     )
-    findings = (late, unresolved if 1 - rate >= UNRESOLVED_SHARE else None)
+    share = Fraction(cases.without_price, closed) if closed else Fraction()
+    unpriced = Finding(
+        FindingCode.CASES_WITHOUT_PRICE,
+        Severity.MEDIUM if share >= MEDIUM_SHARE else Severity.LOW,
+        cases.without_price,
+        case_rows(cases.unpriced),
+        {"of": closed},
+    )
+    findings = (late, unresolved if 1 - rate >= UNRESOLVED_SHARE else None, unpriced)
     score = 100 * (RESOLVE_WEIGHT * rate + BACKLOG_WEIGHT * (1 - backlog))
     return DimensionScore.of(
         score,

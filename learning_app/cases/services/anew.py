@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef
@@ -13,7 +12,7 @@ from learning_app.cases.services.settle import count_tallies, settle
 from learning_app.court.models import Block
 from learning_app.methodologies.models import LifecycleEvent, Methodology
 from learning_app.methodologies.services.lifecycle import Move, apply_moves, lock_rows
-from learning_app.methodologies.services.outcomes import NewOutcome, apply_outcomes, balance_tallies
+from learning_app.methodologies.services.outcomes import NewOutcome, apply_outcomes
 from learning_app.vocabulary import LifecycleKind, OutcomeState, Uncounted
 from minara_site.access.models import ApiKey
 from minara_site.kernel.db import update_rows
@@ -24,6 +23,7 @@ ANEW = "learning.judge_anew"
 ACTOR = f"job:{ANEW}"
 JUDGED_ANEW, OPERATOR = "judged_anew", "operator"
 BATCH = 500
+FORMED = ("block_id", "own_block_id", "why", "own_why", "met_case", "own_met_case", "credited_at", "word")
 
 
 def form_old(*, now: datetime) -> int:
@@ -77,13 +77,15 @@ def form(cases: Sequence[TradingCase], *, now: datetime) -> None:
                     is_last=False,
                 )
             )
-    update_rows(CaseHint, ("block_id", "own_block_id", "why", "own_why", "met_case", "own_met_case", "credited_at", "word"), hints)
+    update_rows(
+        CaseHint,
+        ("block_id", "own_block_id", "why", "own_why", "met_case", "own_met_case", "credited_at", "word"),
+        hints,
+    )
     update_rows(Block, ("counted_case", "is_right"), kept)
     if outcomes:
         apply_outcomes(outcomes, actor=ACTOR, now=now)
-    numbers = {hint.methodology_id for hint in hints}
-    count_tallies(numbers)
-    balance_tallies(Methodology.objects.filter(pk__in=numbers))
+    count_tallies(Methodology.objects.filter(pk__in={hint.methodology_id for hint in hints}))
     settle(of_case, actor=ACTOR, now=now)
 
 

@@ -71,7 +71,7 @@ def why_not(hint: CaseHint) -> str:
 
 
 def find_low_evidence(hints: Sequence[CaseHint]) -> set[tuple[int, int]]:
-    """Return which hands take no place of which methodologies: their own evidence is below a half, another's above 1."""
+    """Return which hands take no place of which methodologies: their evidence is below a half, another's above 1."""
     keys = {(hint.methodology_id, hint.case.hand) for hint in hints if hint.case.hand != INSTANCE_HAND}
     tallies = Tally.objects.filter(methodology__in={number for number, _hand in keys})
     found = tallies.filter(hand__in={hand for _number, hand in keys}, own_log_e__lt=LOG_LOW)

@@ -6,7 +6,7 @@ its cases are closed and the controls of the clear ones are known.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from statistics import fmean
@@ -20,12 +20,12 @@ from learning_app.court.services.evidence import count_blocks
 from learning_app.methodologies.core.lifecycle import INSTANCE_HAND
 from learning_app.methodologies.models import LifecycleEvent, Methodology, Tally
 from learning_app.methodologies.services.lifecycle import lock_rows
-from learning_app.methodologies.services.outcomes import NewOutcome, apply_outcomes, store_tallies
+from learning_app.methodologies.services.outcomes import NewOutcome, apply_outcomes
 from learning_app.vocabulary import LifecycleKind, OutcomeState
 from minara_site.kernel.db import update_rows
 
 SETTLED = ("counted_case", "is_right", "is_waiting", "score", "chance", "known_at", "counted_at")
-OWN = ("own_used", "own_right", "own_log_small", "own_log_large", "own_log_e")
+OWN = ("own_used", "own_right", "own_log_small", "own_log_large")
 
 
 @dataclass(slots=True)
@@ -83,7 +83,7 @@ def settle_block(block: Block, hints: Sequence[CaseHint], found: Settlement, *, 
     block.counted_case, block.is_right = (counting.pk, counting.is_right) if counting else (None, None)
     if was != (block.counted_case, block.is_right):
         if block.is_own:
-            count_own(block, was[1], found)
+            count_own(block, found, was_right=was[1])
         else:
             count_again(block, was, hints, found, now=now)
     factors = known_factors(block)
@@ -111,7 +111,7 @@ def find_counting(cases: Sequence[TradingCase]) -> TradingCase | None:
     return None
 
 
-def count_own(block: Block, was_right: bool | None, found: Settlement) -> None:
+def count_own(block: Block, found: Settlement, *, was_right: bool | None) -> None:
     """Note what the owner's own counters gain."""
     tally = found.own[block.methodology_id, block.hand]
     for is_right, sign in ((was_right, -1), (block.is_right, 1)):
@@ -170,10 +170,7 @@ def weigh_block(block: Block, cases: Sequence[TradingCase], *, now: datetime) ->
         return
     said = (fmean(case.is_right for case in weighed), fmean(case.chance or 0.0 for case in weighed))
     known_at = max(
-        at
-        for case in weighed
-        for at in (case.exit_price_at, case.control.known_at if case.control else None)
-        if at
+        at for case in weighed for at in (case.exit_price_at, case.control.known_at if case.control else None) if at
     )
     if (block.score, block.chance, block.known_at) != (*said, known_at):
         block.score, block.chance = said
@@ -182,9 +179,7 @@ def weigh_block(block: Block, cases: Sequence[TradingCase], *, now: datetime) ->
 
 def known_factors(block: Block) -> tuple[float, float]:
     """Return by what a block moves the products of an owner's own evidence."""
-    if block.score is None or block.chance is None:
-        return 0.0, 0.0
-    return log_factors(block.score, block.chance)
+    return (0.0, 0.0) if block.known_at is None else log_factors(*block.weighed)
 
 
 def settle_words(keys: Collection[int], found: Settlement, *, now: datetime) -> None:
@@ -211,7 +206,7 @@ def write(found: Settlement, *, actor: str, now: datetime) -> None:
         count_blocks(found.added, found.changed, actor=actor, now=now)
 
 
-def write_own(gains: dict[tuple[int, int], list[float]]) -> None:
+def write_own(gains: Mapping[tuple[int, int], Sequence[float]]) -> None:
     """Add to the owners' own counters and evidence."""
     gains = {key: gain for key, gain in gains.items() if any(gain)}
     if not gains:
@@ -230,25 +225,42 @@ def write_own(gains: dict[tuple[int, int], list[float]]) -> None:
         [tallies[key] for key in sorted(gains)],
         update_conflicts=True,
         unique_fields=["methodology", "hand"],
-        update_fields=list(OWN),
+        update_fields=[*OWN, "own_log_e"],
     )
 
 
-def count_tallies(numbers: Collection[int]) -> None:
-    """Count anew what each hand but the instance's own has of these methodologies, and what counts for it alone."""
-    gains: defaultdict[tuple[int, int], list[float]] = defaultdict(lambda: [0.0] * 4)
-    shares: defaultdict[tuple[int, int], list[int]] = defaultdict(lambda: [0, 0])
-    for block in Block.objects.filter(methodology__in=numbers, is_right__isnull=False):
-        key = (block.methodology_id, block.hand)
+def find_tallies(rows: Collection[Methodology]) -> dict[tuple[int, int], list[float]]:
+    """Return what each hand has of methodologies by their blocks: used, right, and OWN. One query.
+
+    The instance's own has what no other has of the counters: what they began with, words, and committees' outcomes.
+    """
+    found: defaultdict[tuple[int, int], list[float]] = defaultdict(lambda: [0] * 6)
+    for row in rows:
+        found[row.pk, INSTANCE_HAND][:2] = row.times_used, row.times_correct
+    for block in Block.objects.filter(methodology__in=rows, is_right__isnull=False):
+        tally, instance = found[block.methodology_id, block.hand], found[block.methodology_id, INSTANCE_HAND]
         if block.is_own:
-            for place, gain in enumerate((1, block.is_right, *known_factors(block))):
-                gains[key][place] += gain or 0
+            gains = (1, bool(block.is_right), *known_factors(block))
+            tally[2:] = [value + gain for value, gain in zip(tally[2:], gains, strict=True)]
         elif block.hand != INSTANCE_HAND:
-            shares[key][0] += 1
-            shares[key][1] += bool(block.is_right)
-    Tally.objects.filter(methodology__in=numbers).delete()
-    store_tallies(
-        Tally(methodology_id=number, hand=hand, used=used, right=right)
-        for (number, hand), (used, right) in sorted(shares.items())
+            for place, gain in enumerate((1, bool(block.is_right))):
+                tally[place] += gain
+                instance[place] -= gain
+    return {key: values for key, values in found.items() if any(values)}
+
+
+def count_tallies(rows: Collection[Methodology]) -> None:
+    """Store anew what each hand has of methodologies by their blocks. Needs a transaction."""
+    found = find_tallies(rows)
+    Tally.objects.filter(methodology__in=rows).delete()
+    Tally.objects.bulk_create(
+        Tally(
+            methodology_id=number,
+            hand=hand,
+            used=used,
+            right=right,
+            **dict(zip(OWN, own, strict=True)),
+            own_log_e=log_e(own[2:]),
+        )
+        for (number, hand), (used, right, *own) in found.items()
     )
-    write_own(gains)

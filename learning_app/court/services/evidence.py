@@ -95,10 +95,12 @@ def run_on(row: Methodology, record: CourtRecord | None, blocks: Sequence[Block]
     state = state_of(record, row)
     decay_at = row.decay_at if record else None
     for block in blocks:
-        assert block.score is not None and block.chance is not None, "a known block has both"
-        state = add_block(state, score=block.score, chance=block.chance)
+        score, chance = block.weighed
+        state = add_block(state, score=score, chance=chance)
         decay_at = (decay_at or block.known_at) if state.is_decaying else None
-    row.log_evidence, row.max_log_evidence = (state.log_evidence, state.max_log_evidence) if state.blocks else (None,) * 2
+    row.log_evidence, row.max_log_evidence = (
+        (state.log_evidence, state.max_log_evidence) if state.blocks else (None,) * 2
+    )
     row.independent_cases, row.beats_chance, row.decay_at = state.blocks, state.beats_chance, decay_at
     if not blocks:
         return record
@@ -131,10 +133,10 @@ def has_decayed_without_each(row: Methodology) -> bool:
         return True
     detectors = dict.fromkeys(hands, state.detector)
     for block in blocks:
-        assert block.score is not None and block.chance is not None, "a known block has both"
-        state = add_block(state, score=block.score, chance=block.chance)
+        score, chance = block.weighed
+        state = add_block(state, score=score, chance=chance)
         for hand in hands - {block.hand} if state.beats_chance else ():
-            detectors[hand] = next_detector(detectors[hand], score=block.score, chance=block.chance)
+            detectors[hand] = next_detector(detectors[hand], score=score, chance=chance)
     return all(map(is_lit, detectors.values()))
 
 
@@ -160,7 +162,5 @@ def mark_survivors(*, now: datetime, is_demo: bool = False) -> int:
     was = set(store.filter(survives_store=True).values_list("pk", flat=True))
     for numbers, survives in ((was - chosen, False), (chosen - was, True)):
         Methodology.objects.filter(pk__in=numbers).update(survives_store=survives)
-        CourtReading.objects.bulk_create(
-            reading_of(row, now) for row in Methodology.objects.filter(pk__in=numbers)
-        )
+        CourtReading.objects.bulk_create(reading_of(row, now) for row in Methodology.objects.filter(pk__in=numbers))
     return len(chosen)

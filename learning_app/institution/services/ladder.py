@@ -81,7 +81,7 @@ def rejudge_changed(*, now: datetime) -> int:
 
 
 def score_again(batch: Sequence[InstitutionReflection], *, now: datetime) -> int:
-    """Score windows by the prices that stand now; what counted otherwise before is reversed. Returns how many changed."""
+    """Score windows by the prices that stand now; what counted otherwise is reversed. Returns how many changed."""
     before = {each.pk: [getattr(each, name) for name in SCORED[:-1]] for each in batch}
     judge(batch, now=now)
     changed = [each for each in batch if before[each.pk] != [getattr(each, name) for name in SCORED[:-1]]]

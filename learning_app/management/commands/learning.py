@@ -1,6 +1,7 @@
-"""`minara learning cron`, `seed` and `audit run / show / trend / findings`. Shapes: the contract, S2."""
+"""`minara learning cron`, `seed`, `verify` and `audit run / show / trend / findings`. Shapes: the contract, S2."""
 
 import json
+from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
@@ -24,11 +25,12 @@ from learning_app.audit.selectors import (
 )
 from learning_app.audit.services.run import run_pass
 from learning_app.cases.services.cron import run_cron
+from learning_app.cases.services.verify import verify
 from learning_app.methodologies.seeding import store_seeds
 from minara_site.kernel.command import MinaraCommand, number_to
 
 ACTOR = "command:learning"
-TREND_DAYS = 90
+TREND_DAYS, MAX_LINES = 90, 200
 
 
 class Command(MinaraCommand):
@@ -36,6 +38,7 @@ class Command(MinaraCommand):
 
     help = (
         "cron: judge the trading cases whose window is over. seed: store well-known analysis methods, quarantined. "
+        "verify: recompute counters, tallies, events, cases and candles. "
         "audit: score the health of the learning loop, and read reports."
     )
 
@@ -44,6 +47,9 @@ class Command(MinaraCommand):
         acts = parser.add_subparsers(dest="act", required=True)
         for name, text in (("cron", "run one pass now"), ("seed", "store well-known methods")):
             acts.add_parser(name, help=text).add_argument("--json", action="store_true", help="answer with JSON")
+        check = acts.add_parser("verify", help="recompute what cases made of methodologies, and name each difference")
+        check.add_argument("--apply", action="store_true", help="mend what differs")
+        check.add_argument("--json", action="store_true", help="answer with JSON")
         audits = acts.add_parser("audit", help="the learning audit").add_subparsers(dest="audit_act", required=True)
         run = audits.add_parser("run", help="run one pass now")
         run.add_argument("--window-days", type=int, help="how far back the pass looks")
@@ -93,6 +99,16 @@ class Command(MinaraCommand):
         new, known = store_seeds(actor=ACTOR, now=timezone.now())
         counts = {"new": new, "known": known}
         return counts, _("Methodologies stored in quarantine: %(new)d. There before: %(known)d.") % counts
+
+    def handle_verify(self, options: dict[str, Any]) -> tuple[Any, str]:
+        found = list(verify(apply=options["apply"], now=timezone.now()))
+        lines = [f"{each.of}: {each.name}: {each.stored} -> {each.computed}" for each in found[:MAX_LINES]]
+        if len(found) > MAX_LINES:
+            lines.append(_("%(more)d more") % {"more": len(found) - MAX_LINES})
+        if not found:
+            return {"differences": []}, _("Everything adds up: counters, tallies, events, cases and candles.")
+        lines.append(_("Mended.") if options["apply"] else _("Differences found. --apply mends them."))
+        return {"differences": [asdict(each) for each in found]}, "\n".join(lines)
 
     def handle_run(self, options: dict[str, Any]) -> tuple[Any, str]:
         days, with_hashes = options["window_days"], options["hashes"]

@@ -35,9 +35,7 @@ def demote_fallen(
     fallen, rules = list(list_fallen().select_for_update()), trust_rules()
     hands = load_hands(row.pk for row in fallen) if fallen and needs_two_hands() else {}
     rows = [
-        row
-        for row in fallen
-        if should_demote(replace(row.trust, hands=single_hands(hands.get(row.pk, {}))), rules)
+        row for row in fallen if should_demote(replace(row.trust, hands=single_hands(hands.get(row.pk, {}))), rules)
     ]
     apply_moves([Move(row, kind, {"quarantine": 1}) for row in rows], actor=actor, now=now, reason=reason)
     return len(rows)

@@ -1,4 +1,4 @@
-"""Outcomes move the counters of methodologies and of hands, and with them states. Sources: S2 (confidence), court.md."""
+"""Outcomes move the counters of methodologies and of hands, and with them states. Sources: S2, court.md."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -112,16 +112,3 @@ def store_tallies(rows: Iterable[Tally]) -> None:
         unique_fields=["methodology", "hand"],
         update_fields=["used", "right"],
     )
-
-
-def balance_tallies(rows: Iterable[Methodology]) -> None:
-    """Give the instance's own hand what no other has of the counters: what they began with, words, committees."""
-    by_number = {row.pk: row for row in rows}
-    hands, shares = load_hands(by_number), []
-    for number, row in by_number.items():
-        others = [counts for hand, counts in hands[number].items() if hand != INSTANCE_HAND]
-        used = row.times_used - sum(counts[0] for counts in others)
-        right = row.times_correct - sum(counts[1] for counts in others)
-        if (used, right) != hands[number].get(INSTANCE_HAND, (0, 0)):
-            shares.append(Tally(methodology=row, hand=INSTANCE_HAND, used=used, right=right))
-    store_tallies(shares)
