@@ -2,7 +2,7 @@
 
 from learning_app.audit.models import Acknowledgement, AuditReport
 from learning_app.cases.models import CandidateCase, CaseHint, CronRun, TradingCase, VerdictState
-from learning_app.court.models import Block, Control, CourtReading, CourtRecord
+from learning_app.court.models import Block, Control, CourtRecord
 from learning_app.institution.models import (
     InstitutionOutcome,
     InstitutionReflection,
@@ -10,7 +10,7 @@ from learning_app.institution.models import (
     InstitutionRun,
 )
 from learning_app.learnings.models import Learning, SuggestionLogEntry, TurnLearning, TurnReview
-from learning_app.methodologies.models import LifecycleEvent, Methodology, Tally
+from learning_app.methodologies.models import CourtReading, LifecycleEvent, Methodology, Tally
 from learning_app.preferences.models import Preference, PreferenceCursor
 
 __all__ = [

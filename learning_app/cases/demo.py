@@ -21,10 +21,10 @@ from learning_app.cases.services.record import CaseDraft, Recorder, build_case, 
 from learning_app.cases.services.rejudge import store_controls
 from learning_app.cases.services.resolve import RESOLVED, close, is_expired, link_controls
 from learning_app.cases.services.settle import settle
-from learning_app.court.models import Block, Control, CourtReading
+from learning_app.court.models import Block, Control
 from learning_app.court.services.evidence import count_blocks, mark_survivors
 from learning_app.methodologies.demo import DemoMethodology, MethodologiesPart, demo_methodologies
-from learning_app.methodologies.models import LifecycleEvent, Methodology, Tally
+from learning_app.methodologies.models import CourtReading, LifecycleEvent, Methodology, Tally
 from learning_app.vocabulary import OutcomeState
 from minara_site.access.models import User
 from minara_site.kernel.db import update_rows

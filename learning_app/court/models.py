@@ -123,26 +123,3 @@ class CourtRecord(models.Model):
     class Meta:
         db_table = "court_states"
         constraints: ClassVar = []
-
-
-class CourtReading(models.Model):
-    """What the court said of a methodology from a moment on, as the instance held it then."""
-
-    methodology = models.ForeignKey(
-        Methodology,
-        on_delete=models.CASCADE,
-        related_name="readings",
-        db_index=False,
-    )
-    at = models.DateTimeField()
-    log_evidence = models.FloatField()
-    max_log_evidence = models.FloatField()
-    independent_cases = models.PositiveIntegerField()
-    beats_chance = models.BooleanField()
-    survives_store = models.BooleanField()
-    decay_at = models.DateTimeField(null=True)
-
-    class Meta:
-        db_table = "court_readings"
-        constraints: ClassVar = []
-        indexes: ClassVar = [models.Index(fields=["methodology", "at", "id"], name="court_readings_at")]

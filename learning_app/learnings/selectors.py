@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -79,11 +79,12 @@ def find_suggested(
     context: str = "",
     limit: int,
     is_forbidden: Callable[[str], bool] | None = None,
+    as_of: datetime | None = None,
 ) -> list[Ranked]:
     """Return what is offered for a message, best first: similar enough, by rank, of equal ones the older.
 
     The `context` is what went before: its words count less than those of the message. The same rows and words give the
-    same list. What `is_forbidden` says yes to is left out.
+    same list. What `is_forbidden` says yes to is left out, and with `as_of` what was stored later.
     """
     index = load_index(owner_id)
     query, before = count_terms(message[:MAX_QUERY_CHARS]), count_terms(context[:MAX_QUERY_CHARS])
@@ -93,7 +94,8 @@ def find_suggested(
     wanted = limit
     while True:
         best = find_best(index, cosines, near, wanted)
-        rows = Learning.objects.live().in_bulk([number for number, _cosine, _rank in best])
+        live = Learning.objects.live() if as_of is None else Learning.objects.live().filter(created_at__lte=as_of)
+        rows = live.in_bulk([number for number, _cosine, _rank in best])
         refused = find_refused(LEARNING_KIND, rows.values())
         refused |= {pk for pk, row in rows.items() if is_forbidden and is_forbidden(row.guarded_text)}
         found = [

@@ -46,6 +46,7 @@ def find_offers(
     max_tier: int,
     limit: int,
     is_forbidden: Callable[[str], bool] | None = None,
+    as_of: datetime | None = None,
 ) -> list[Offered]:
     """Return what is offered for a message, best first; nothing while learning is switched off."""
     if not is_learning_on():
@@ -56,6 +57,7 @@ def find_offers(
         context=context,
         limit=limit,
         is_forbidden=is_forbidden,
+        as_of=as_of,
     )
     marks = load_tool_marks(owner_id=owner_id) if found else ToolMarks({}, {})
     return [mark_steps(each, marks, max_tier=max_tier) for each in found]
@@ -69,10 +71,11 @@ def offer_to(
     actor: str,
     now: datetime,
     is_forbidden: Callable[[str], bool] | None = None,
+    as_of: datetime | None = None,
 ) -> list[Offered]:
     """Return what a session is offered for a message, masked for another reader than its owner.
 
-    That its own agent was offered it is kept in the log; who looks from elsewhere leaves no offer.
+    That its own agent was offered it is kept in the log; who looks from elsewhere, or at the past, leaves no offer.
     """
     offers = find_offers(
         owner_id=session.owner_id,
@@ -81,8 +84,9 @@ def offer_to(
         max_tier=session.max_tier,
         limit=settings.MINARA.minara_learning_top_k,
         is_forbidden=is_forbidden,
+        as_of=as_of,
     )
-    if reader.pk == session.owner_id and actor.startswith(AGENT_ACTOR):
+    if as_of is None and reader.pk == session.owner_id and actor.startswith(AGENT_ACTOR):
         log_offers(session, offers, actor=actor, now=now)
     return [replace(offer, row=masked_for(reader, offer.row)) for offer in offers]
 

@@ -196,6 +196,29 @@ class Tally(models.Model):
         constraints: ClassVar = [models.UniqueConstraint(fields=["methodology", "hand"], name="one_tally_per_hand")]
 
 
+class CourtReading(models.Model):
+    """What the court said of a methodology from a moment on, as the instance held it then."""
+
+    methodology = models.ForeignKey(
+        Methodology,
+        on_delete=models.CASCADE,
+        related_name="readings",
+        db_index=False,
+    )
+    at = models.DateTimeField()
+    log_evidence = models.FloatField(default=0.0)
+    max_log_evidence = models.FloatField(default=0.0)
+    independent_cases = models.PositiveIntegerField(default=0)
+    beats_chance = models.BooleanField(default=False)
+    survives_store = models.BooleanField(default=False)
+    decay_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "court_readings"
+        constraints: ClassVar = []
+        indexes: ClassVar = [models.Index(fields=["methodology", "at", "id"], name="court_readings_at")]
+
+
 class LifecycleEvent(models.Model):
     """One thing that happened to a methodology, with its counts behind it. Append-only by trigger.
 

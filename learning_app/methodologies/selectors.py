@@ -1,20 +1,22 @@
 """Reads of methodologies: one, lists, what prompts may carry now, and their history."""
 
 from collections.abc import Collection, Sequence
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Case, When
+from django.db.models import Case, OuterRef, Subquery, When
 from django.utils.translation import gettext as _
 
 from learning_app.methodologies.core import METHODOLOGY_KIND
-from learning_app.methodologies.models import Methodology
-from learning_app.methodologies.querysets import MethodologyQuerySet
+from learning_app.methodologies.models import CourtReading, LifecycleEvent, Methodology
+from learning_app.methodologies.querysets import MethodologyQuerySet, is_court_enforced
 from learning_app.vocabulary import LifecycleKind
 from minara_site.access.models import User
 from minara_site.config import CourtMode
 from minara_site.kernel.core.assets import GROUPS, AssetClass
 from minara_site.kernel.errors import NotFound
+from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.guard.selectors import find_refused
 
 STATE_KINDS = (
@@ -27,6 +29,8 @@ STATE_KINDS = (
     LifecycleKind.IMPORTED,
 )
 """The kinds of events that can change whether prompts carry a methodology."""
+LETTING_IN = (LifecycleKind.GRADUATED, LifecycleKind.RELEASED, LifecycleKind.IMPORTED)
+MARKS = ("log_evidence", "max_log_evidence", "independent_cases", "beats_chance", "survives_store", "decay_at")
 
 
 def get_methodology(uid: str, *, for_update: bool = False) -> Methodology:
@@ -57,18 +61,56 @@ def list_injected(
     *,
     owner: User,
     limit: int,
+    as_of: datetime | None = None,
 ) -> list[Methodology]:
     """Return what prompts may carry now for these classes, then for the others of their groups, the surest first.
 
+    With `as_of` what they might carry then, each with the counters and marks that the instance held at that moment.
     Today's guard judges their texts. Those of the demo reach the user `default` alone, whose memories are the demo's
     too: no price verified them.
     """
     groups = {each for of_one in classes for each in GROUPS[of_one.group]}
-    rows = Methodology.objects.injected_for(owner).filter(asset_class__in=groups)
-    is_alike = Case(When(asset_class__in=list(classes), then=0), default=1)
-    found = list(rows.order_by(is_alike, "-confidence", "-number")[: 2 * limit])
+    if as_of is None:
+        rows = Methodology.objects.injected_for(owner).filter(asset_class__in=groups)
+        is_alike = Case(When(asset_class__in=list(classes), then=0), default=1)
+        found = list(rows.order_by(is_alike, "-confidence", "-number")[: 2 * limit])
+    else:
+        past = list_past(groups, is_demo=owner.is_default, as_of=as_of)
+        past.sort(key=lambda row: (row.asset_class not in classes, -row.confidence, -row.pk))
+        found = past[: 2 * limit]
     refused = find_refused(METHODOLOGY_KIND, found)
     return [row for row in found if row.pk not in refused][:limit]
+
+
+def list_past(groups: Collection[AssetClass], *, is_demo: bool, as_of: datetime) -> list[Methodology]:
+    """Return what prompts might carry at a moment, by what was stored by then, the demo's too where `is_demo`.
+
+    A row whose text the guard held then is left out; counters and marks are those of that moment. Four queries.
+    """
+    let_in = LifecycleEvent.objects.filter(kind__in=LETTING_IN, at__lte=as_of).values("methodology")
+    rows = Methodology.objects.filter(pk__in=let_in, asset_class__in=groups, created_at__lte=as_of)
+    of_row = {"methodology": OuterRef("pk"), "at__lte": as_of}
+    found = rows.filter(held_at__isnull=True, is_demo__in={False, is_demo}).annotate(
+        event=Subquery(LifecycleEvent.objects.filter(**of_row).order_by("-pk").values("pk")[:1]),
+        reading=Subquery(CourtReading.objects.filter(**of_row).order_by("-at", "-pk").values("pk")[:1]),
+    )
+    past = list(found)
+    events = LifecycleEvent.objects.in_bulk([row.event for row in past])
+    readings = CourtReading.objects.in_bulk([row.reading for row in past if row.reading])
+    held = Hold.objects.filter(kind=METHODOLOGY_KIND, object_id__in=[row.pk for row in past], held_at__lte=as_of)
+    held_then = set(held.exclude(decided_at__lte=as_of).values_list("object_id", flat=True))
+    config = settings.MINARA
+    kept = []
+    for row in past:
+        event, reading = events[row.event], readings.get(row.reading, CourtReading(methodology=row))
+        for name in ("confidence", "times_used", "times_correct", "quarantine"):
+            setattr(row, name, getattr(event, name))
+        for name in MARKS:
+            setattr(row, name, getattr(reading, name))
+        is_in = row.pk not in held_then and not row.quarantine and row.confidence >= config.injection_threshold
+        if is_in and (not is_court_enforced() or (row.beats_chance and not row.decay_at)):
+            kept.append(row)
+    return kept
 
 
 def find_injected(rows: Collection[Methodology], *, owner: User | None = None) -> set[int]:

@@ -78,11 +78,11 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('at', models.DateTimeField()),
-                ('log_evidence', models.FloatField()),
-                ('max_log_evidence', models.FloatField()),
-                ('independent_cases', models.PositiveIntegerField()),
-                ('beats_chance', models.BooleanField()),
-                ('survives_store', models.BooleanField()),
+                ('log_evidence', models.FloatField(default=0.0)),
+                ('max_log_evidence', models.FloatField(default=0.0)),
+                ('independent_cases', models.PositiveIntegerField(default=0)),
+                ('beats_chance', models.BooleanField(default=False)),
+                ('survives_store', models.BooleanField(default=False)),
                 ('decay_at', models.DateTimeField(null=True)),
             ],
             options={

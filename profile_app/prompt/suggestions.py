@@ -46,20 +46,34 @@ def load_suggestions(
     reader: User,
     actor: str,
     now: datetime,
+    as_of: datetime | None = None,
 ) -> dict[str, Any]:
     """Return what an agent may read before it answers a message, as the API answers it.
+
+    With `as_of` learnings and methodologies are those that were stored by then, with what was known of them; limits
+    are today's, and tags, of which only today's are known, are left out.
 
     Of the session's own agent it is kept in the log what was offered, and that a turn is in flight until it is
     recorded, for 120 seconds at most.
     """
     limits = load_limits(session.owner_id)
     is_against = partial(is_forbidden, limits=limits)
-    offers = offer_to(session, message, reader=reader, actor=actor, now=now, is_forbidden=is_against)
+    offers = offer_to(
+        session,
+        message,
+        reader=reader,
+        actor=actor,
+        now=now,
+        is_forbidden=is_against,
+        as_of=as_of,
+    )
     is_own = reader.pk == session.owner_id
+    methods = suggest_methodologies(session=session, message=message, limits=limits, as_of=as_of)
+    has_tags = is_own and as_of is None
     learnings = Suggested(block_of(offers), [offer_record(offer) for offer in offers])
     extras = {
-        "methodologies": asdict(suggest_methodologies(session=session, message=message, limits=limits)),
-        "personalization": asdict(suggest_tags(session=session, message=message) if is_own else Suggested()),
+        "methodologies": asdict(methods),
+        "personalization": asdict(suggest_tags(session=session, message=message) if has_tags else Suggested()),
     }
     said = limit_records(limits, is_masked=not is_own)
     return {**asdict(learnings), "limits": said, "extras": extras}
@@ -86,7 +100,13 @@ def suggest_tags(*, session: Session, message: str) -> Suggested:
     return Suggested(render_turn_tags(needed), items)
 
 
-def suggest_methodologies(*, session: Session, message: str, limits: Sequence[Limit]) -> Suggested:
+def suggest_methodologies(
+    *,
+    session: Session,
+    message: str,
+    limits: Sequence[Limit],
+    as_of: datetime | None,
+) -> Suggested:
     """Return what prompts may carry now for the assets of a message: of their classes first, then of their groups.
 
     The surest of each come first; what a limit forbids is left out. A message that names no known asset gets none.
@@ -97,6 +117,7 @@ def suggest_methodologies(*, session: Session, message: str, limits: Sequence[Li
         {each for each in classes if each},
         owner=session.owner,
         limit=MAX_METHODOLOGIES,
+        as_of=as_of,
     )
     rows = [row for row in rows if not is_forbidden(row.guarded_text, limits)]
     used = {tool for row in rows for phase in row.phases or [] for tool in phase["tools_used"]}

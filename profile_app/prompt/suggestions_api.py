@@ -8,6 +8,7 @@ from ninja import Query, Schema
 from pydantic import Field
 
 from learning_app.methodologies.schemas import MethodologyOut, PhaseOut
+from memory_app.search.past import MAX_MOMENT_CHARS, read_moment
 from minara_site.access.access_log import log_opened
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
@@ -26,6 +27,12 @@ class SuggestionsQuery(OwnerQuery):
     """What the user said."""
 
     message: Annotated[str, Field(max_length=MAX_MESSAGE_CHARS)] = ""
+    as_of: Annotated[
+        str | None,
+        Field(
+            max_length=MAX_MOMENT_CHARS, description="Suggest what was known then, or at the end of a day."
+        ),
+    ] = None
 
 
 class SuggestedTool(Schema):
@@ -148,5 +155,6 @@ def read(
         reader=principal.owner,
         actor=principal.actor,
         now=timezone.now(),
+        as_of=None if query.as_of is None else read_moment(query.as_of),
     )
     return {"data": suggested}

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from learning_app.court.core import CourtState, add_block, is_lit, next_detector, surviving
-from learning_app.court.models import Block, CourtReading, CourtRecord
+from learning_app.court.models import Block, CourtRecord
 from learning_app.methodologies.core.lifecycle import INSTANCE_HAND
-from learning_app.methodologies.models import Methodology
+from learning_app.methodologies.models import CourtReading, Methodology
 from learning_app.methodologies.querysets import is_court_enforced
 from learning_app.methodologies.services.lifecycle import Move, apply_moves, lock_rows
 from learning_app.methodologies.services.outcomes import needs_two_hands

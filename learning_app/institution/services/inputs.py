@@ -43,7 +43,7 @@ def collect_inputs(run: InstitutionRun, *, at: datetime) -> dict[str, Any]:
     prices, last = describe_prices(run.ticker, missing, at=at)
     found = {kind: collect_events(kind, run.ticker, missing, at=at) for kind in EventKind}
     asset_class = classify(run.ticker) or classify(run.ticker.partition("/")[0])
-    methods = list_methods(run.owner, asset_class) if asset_class else []
+    methods = list_methods(run.owner, asset_class, as_of=run.as_of) if asset_class else []
     missing += [] if methods else [M.METHODS_NONE]
     return {
         "at": at.isoformat(),
@@ -56,10 +56,13 @@ def collect_inputs(run: InstitutionRun, *, at: datetime) -> dict[str, Any]:
     }
 
 
-def list_methods(owner: User, asset_class: AssetClass) -> list[Methodology]:
-    """Return the surest methods for a class that prompts may carry; not the demo's, which no price verified."""
+def list_methods(owner: User, asset_class: AssetClass, *, as_of: datetime | None) -> list[Methodology]:
+    """Return the surest methods for a class that prompts may carry; not the demo's, which no price verified.
+
+    Of a replay those that they might carry `as_of` its moment.
+    """
     made_up = Methodology.objects.filter(is_demo=True).count()
-    found = list_injected([asset_class], owner=owner, limit=MAX_METHODS + made_up)
+    found = list_injected([asset_class], owner=owner, limit=MAX_METHODS + made_up, as_of=as_of)
     return [row for row in found if not row.is_demo][:MAX_METHODS]
 
 
