@@ -28,6 +28,7 @@ from minara_site.shell.errors import problem_of, problem_response, server_error,
 from minara_site.shell.pages import page
 from minara_site.web.json_body import read_json
 from minara_site.web.openapi import DocumentedAPI
+from minara_site.web.schemas import SHAPES
 from profile_app.api import routers as profile_routers
 
 logger = structlog.get_logger(__name__)
@@ -94,7 +95,7 @@ def answer_validation_error(request: HttpRequest, error: ValidationError) -> Htt
 def field_name(location: tuple[str | int, ...]) -> str:
     """Return the caller's name of a field: ("body", "payload", "tickers", 0) is tickers.0, the whole body is body."""
     whole = location[0] if location[0] == "body" else location[-1]
-    return ".".join(str(part) for part in location[2:]) or str(whole)
+    return ".".join(str(part) for part in location[2:] if part not in SHAPES) or str(whole)
 
 
 def answer_missing(request: HttpRequest, error: Http404) -> HttpResponse:

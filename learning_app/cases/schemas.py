@@ -4,13 +4,13 @@ from datetime import datetime
 from typing import Annotated
 
 from ninja import Schema
-from pydantic import Field
+from pydantic import Discriminator, Field, Tag
 
 from learning_app.cases.services.record import MAX_CASES, MAX_HINTS, MAX_HORIZON_HOURS, CaseDraft
 from learning_app.vocabulary import OutcomeState
 from minara_site.kernel.market.outcome import Direction, Gap
 from minara_site.kernel.market.regime import Regime
-from minara_site.web.schemas import HeldOut, PageQuery, Repeated, Strict, SymbolOut
+from minara_site.web.schemas import MANY, ONE, HeldOut, PageQuery, Repeated, Strict, SymbolOut
 
 
 class NewCase(Strict):
@@ -54,7 +54,10 @@ class NewCase(Strict):
         )
 
 
-NewCases = NewCase | Annotated[list[NewCase], Field(min_length=1, max_length=MAX_CASES)]
+NewCases = Annotated[
+    Annotated[NewCase, Tag(ONE)] | Annotated[list[NewCase], Field(min_length=1, max_length=MAX_CASES), Tag(MANY)],
+    Discriminator(lambda sent: MANY if isinstance(sent, list) else ONE),
+]
 
 
 class CaseQuery(PageQuery):
@@ -154,7 +157,7 @@ class RepeatedCaseHeldOut(Repeated, CaseHeldOut):
     """A case that this key recorded before, and why the guard holds its words."""
 
 
-class RecordedOut(Schema):
+class RecordedCaseOut(Schema):
     """The id of a case of a list, and why the guard holds its words, where it does."""
 
     id: int
@@ -164,4 +167,4 @@ class RecordedOut(Schema):
 class CasesRecordedOut(Schema):
     """The cases of a list in its order."""
 
-    items: list[RecordedOut]
+    items: list[RecordedCaseOut]

@@ -21,5 +21,6 @@ def record(principal: Principal, args: NewCase, *, reasoning: str) -> dict[str, 
     now = timezone.now()
     by = Recorder(principal.owner.pk, principal.actor, "tool:record_case", is_operator=principal.is_operator)
     case, is_new = record_case(draft=args.as_draft(), by=by, now=now, reasoning=reasoning)
-    record = written_record(CASE_KIND, case, is_new=is_new)
-    return record | {"symbol": describe_asset(case, now=now), "warnings": list_warnings(case)}
+    record = written_record(CASE_KIND, case, is_new=is_new) | {"symbol": describe_asset(case, now=now)}
+    warnings = list_warnings(case)
+    return record | {"warnings": warnings} if warnings else record

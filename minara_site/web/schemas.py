@@ -12,6 +12,8 @@ from minara_site.kernel.core.symbols import How, SymbolKind
 from minara_site.kernel.errors import FieldError, Invalid
 
 T = TypeVar("T")
+ONE, MANY = SHAPES = "(one)", "(list)"
+"""How a body is tagged that may be one object or a list of them; no caller names a field so."""
 
 
 class Strict(Schema):

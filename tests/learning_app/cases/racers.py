@@ -15,13 +15,16 @@ from tests.learning_app.rows import make_case, make_methodology, post_prices
 
 
 def two_passes_and_an_operator(count: int) -> str:
-    """Credit the same cases from three sides at once; return what each credited, and what the counters say."""
+    """Count the same cases from three sides at once; return what each counted, and what the counters say."""
     owner = User.objects.get(is_default=True)
-    post_prices("BTC", *((NOON - timedelta(hours=n), str(1000 - 20 * n)) for n in range(30)))
     method = make_methodology()
-    for _number in range(count):
-        make_case(owner, hours=10, horizon=5, hints=[method])
-    taken = in_processes((resolve,), (resolve,), (state, count))
+    for number in range(count):
+        make_case(owner, asset=f"COIN{number}", hours=10 * number + 10, horizon=5, hints=[method], had_price=False)
+    stated = in_processes((state,), (state,))
+    for number in range(count):
+        at = NOON - timedelta(hours=10 * number + 10)
+        post_prices(f"COIN{number}", (at, "100"), (at + timedelta(hours=5), "90" if number % 2 else "102"))
+    taken = [*stated, *in_processes((resolve,), (resolve,))]
     method.refresh_from_db()
     events = LifecycleEvent.objects.filter(kind="outcome_recorded")
     return json.dumps(
@@ -31,6 +34,7 @@ def two_passes_and_an_operator(count: int) -> str:
             "right": method.times_correct,
             "events": events.count(),
             "cases_with_events": events.values("case_id").distinct().count(),
+            "reversed": events.filter(details__has_key="reverses").count(),
             "uncredited": CaseHint.objects.filter(credited_at__isnull=True).count(),
             "pending": TradingCase.objects.pending().count(),
             "graduated": LifecycleEvent.objects.filter(kind="graduated").count(),
@@ -43,8 +47,8 @@ def resolve() -> int:
     return sum(resolve_batch(batch, actor="test", now=NOON).outcomes for batch in list_due_batches(now=NOON))
 
 
-def state(count: int) -> int:
-    """Credit every case as an operator, as far as nobody was faster; return how many."""
+def state() -> int:
+    """Say of every case that the methodology was right, as far as nobody was faster; return of how many."""
     uid, done = Methodology.objects.values_list("uid", flat=True).get(), 0
     for pk in list(TradingCase.objects.order_by("-pk").values_list("pk", flat=True)):
         try:

@@ -8,17 +8,18 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from learning_app.cases.base_rate import find_base_rate, find_regime, load_history
 from learning_app.cases.models import CaseHint, TradingCase
+from learning_app.cases.regime import find_regimes
+from learning_app.court.models import Block
 from learning_app.methodologies.block import render_block
+from learning_app.methodologies.models import Tally
 from minara_site.access.policy import Scope
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.market.models import PriceBar
-from minara_site.kernel.market.outcome import Direction
 from tests.kit.api import agent_of
 from tests.kit.clock import NOON
 from tests.kit.tables import table
-from tests.learning_app.rows import make_methodology, post_prices
+from tests.learning_app.rows import make_case, make_methodology, post_prices
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("frozen")]
 HOUR = timedelta(hours=1)
@@ -39,32 +40,13 @@ def test_a_case_keeps_what_was_known_and_answers_as_the_contract_says(ana):
     shown = "\n".join([*sorted(body["hints"]), render_block([second, first])])
     assert data["hint_hash"] == hashlib.sha256(shown.encode()).hexdigest()
     assert data["outcome_state"] == "pending"
-    assert data["base_rate"] == 0.5, "no window of a week has closed yet"
-    rows = {hint.methodology.uid: hint for hint in CaseHint.objects.select_related("methodology")}
-    assert rows[first.uid].is_credited
-    assert rows[first.uid].block_at == NOON
-    assert not rows[second.uid].is_credited, "shown on the other side"
-    assert rows[second.uid].block_at is None
+    assert (data["entry"], data["control"], data["received_at"]) == (None, None, data["decided_at"])
+    other = {"counted": False, "counted_for_owner": False, "why": "other_direction", "same_block_as": None}
+    counted = {"counted": True, "counted_for_owner": True, "why": None, "same_block_as": None}
+    assert data["credits"] == [{"methodology": second.uid, **other}, {"methodology": first.uid, **counted}]
+    assert data.pop("warnings") == []
     assert agent_of(ana).get(f"/v1/trading-cases/{data['id']}").json()["data"] == data
     assert AuditEntry.objects.filter(tool_call="case_recorded").count() == 1
-
-
-def test_the_base_rate_follows_the_market_up_to_the_decision_and_no_further(olga):
-    post_prices("BTC", *((NOON - HOUR * n, str(1000 - n * 10)) for n in range(90)))
-
-    def rate(direction, hours=0):
-        at = (NOON - HOUR * hours).isoformat()
-        body = {**DRAFT, "asset": "BTC", "direction": direction, "decided_at": at, "horizon_hours": 12}
-        fresh = agent_of(olga, *Scope)  # one key would get its first answer again
-        return fresh.post("/v1/trading-cases", body).json()["data"]["base_rate"]
-
-    assert rate("bullish") > 0.9
-    assert rate("bearish") < 0.1
-    before = rate("bullish", hours=48)
-    post_prices("BTC", *((NOON - HOUR * n + timedelta(minutes=1), "1") for n in range(40)))
-    assert rate("bullish", hours=48) == before
-    assert rate("bullish") < 0.9
-    assert rate("neutral") < 0.5
 
 
 @table(
@@ -92,15 +74,22 @@ def test_a_held_methodology_cannot_be_hinted(ana):
     assert agent_of(ana).post("/v1/trading-cases", {**DRAFT, "hints": [held.uid]}).json()["code"] == "unknown_hint"
 
 
-def test_a_late_recording_is_backdated_unless_an_operator_replays_it(ana, olga):
+def test_what_arrives_late_is_backdated_and_of_an_operator_a_replay(ana, olga):
+    post_prices("ETH/BTC", (NOON - HOUR, "1"))
     method = make_methodology()
-    body = {**DRAFT, "hints": [method.uid], "decided_at": (NOON - timedelta(minutes=16)).isoformat()}
-    late = agent_of(ana).post("/v1/trading-cases", body).json()["data"]
-    assert late["backdated"] is True
-    replayed = agent_of(olga, *Scope).post("/v1/trading-cases", body).json()["data"]
-    assert replayed["backdated"] is False
-    credited = CaseHint.objects.values_list("case_id", "is_credited")
-    assert dict(credited) == {late["id"]: False, replayed["id"]: True}
+
+    def record(user, minutes, *scopes):
+        body = {**DRAFT, "hints": [method.uid], "decided_at": (NOON - timedelta(minutes=minutes)).isoformat()}
+        data = agent_of(user, *scopes).post("/v1/trading-cases", body).json()["data"]
+        case = TradingCase.objects.get(pk=data["id"])
+        starts_ago = (NOON - case.window.starts_at) / timedelta(minutes=1)
+        return data["backdated"], data["replayed"], starts_ago, data["credits"][0]["why"]
+
+    assert record(ana, 15) == (False, False, 0, None)
+    assert record(ana, 16) == (True, False, 0, "backdated")
+    assert record(olga, 15, *Scope) == (False, False, 0, "overlaps")
+    assert record(olga, 16, *Scope) == (False, True, 16, "overlaps")
+    assert record(ana, -5)[2] == -5, "a clock that is fast: its window begins with its decision"
 
 
 def test_refused_words_are_held_and_the_case_counts_all_the_same(ana):
@@ -114,31 +103,80 @@ def test_refused_words_are_held_and_the_case_counts_all_the_same(ana):
 
 
 @pytest.mark.database
-def test_one_block_is_open_at_a_time_and_simultaneous_cases_share_it(olga):
-    post_prices("BTC", (NOON - HOUR * 99, "100"))
-    post_prices("ETH", (NOON - HOUR * 99, "100"))
+def test_a_window_that_meets_none_counts_and_cases_of_one_bet_share_it(olga, ana):
+    for asset in ("BTC", "ETH"):
+        post_prices(asset, (NOON - HOUR * 99, "100"))
     method = make_methodology()
     agent = agent_of(olga, *Scope)
 
-    def block(asset, hours, horizon=24):
-        at = NOON - HOUR * hours
-        body = {
-            **DRAFT,
-            "asset": asset,
-            "hints": [method.uid],
-            "decided_at": at.isoformat(),
-            "horizon_hours": horizon,
-        }
-        case = agent.post("/v1/trading-cases", body).json()["data"]
-        return CaseHint.objects.get(case=case["id"]).block_at
+    def record(asset, hours, horizon=24, more=timedelta()):
+        body = {**DRAFT, "asset": asset, "hints": [method.uid], "horizon_hours": horizon}
+        body["decided_at"] = (NOON - HOUR * hours + more).isoformat()
+        data = agent.post("/v1/trading-cases", body).json()["data"]
+        [credit] = data["credits"]
+        return data["id"], credit["counted"], credit["why"], credit["same_block_as"]
 
-    assert block("BTC", 90) == NOON - HOUR * 90
-    assert block("ETH", 90) == NOON - HOUR * 90
-    assert block("BTC", 80) is None
-    assert block("BTC", 66) == NOON - HOUR * 66, "the window before has closed this moment"
-    assert block("BTC", 100) is None, "recorded later, it would reach into the first"
-    assert block("NEVERSEEN", 20) is None, "no price of the instance will ever judge it"
-    assert block("BTC", 30, horizon=25) is None, "it looks further ahead than an intraday methodology"
+    first, *_counts = record("BTC", 90)
+    assert record("ETH", 90)[1:] == (False, "same_bet", first)
+    assert record("ETH", 90, 12, timedelta(microseconds=1))[1:] == (False, "overlaps", first)
+    assert record("BTC", 80)[1:] == (False, "overlaps", first)
+    assert record("BTC", 66)[1:] == (True, None, None), "the window before has closed this moment"
+    assert record("BTC", 100)[1:] == (False, "overlaps", first), "recorded later, it would reach into the first"
+    assert record("NEVERSEEN", 20)[2] == "no_instance_price"
+    assert record("BTC", 30, 25)[2] == "longer_than_timeframe"
+    case = make_case(ana, hours=85, hints=[method])
+    [hint] = case.hint_rows.all()
+    assert (hint.why, hint.own_why) == ("overlaps", ""), "its owner has no other that counts"
+    blocks = Block.objects.values_list("is_own", "hand")
+    assert sorted(blocks) == [(False, 0), (False, 0), (True, 0), (True, 0), (True, ana.pk)]
+
+
+def test_an_owner_whose_own_evidence_is_low_takes_no_place(ana, ben):
+    method = make_methodology()
+    for owner, log_e in ((ana, -0.7), (ben, 0.1)):
+        Tally.objects.create(methodology=method, hand=owner.pk, own_log_e=log_e)
+    [low] = make_case(ana, hours=60, hints=[method]).hint_rows.all()
+    [good] = make_case(ben, hours=50, hints=[method]).hint_rows.all()
+    assert (low.why, low.own_block is None, good.why) == ("low_evidence", False, "")
+    Tally.objects.filter(hand=ben.pk).update(own_log_e=0)
+    [alone] = make_case(ana, hours=20, hints=[method]).hint_rows.all()
+    assert alone.why == "", "no one's evidence is above 1"
+
+
+@pytest.mark.database
+def test_a_list_is_recorded_whole_or_not_at_all_and_by_operators_only(ana, olga):
+    post_prices("ETH/BTC", (NOON - HOUR, "1"))
+    method = make_methodology()
+    rows = [{**DRAFT, "hints": [method.uid], "trade_ref": f"T-{number}"} for number in range(12)]
+    assert agent_of(ana).post("/v1/trading-cases", rows).status_code == 403
+    agent = agent_of(olga, *Scope)
+    bad = agent.post("/v1/trading-cases", [*rows[:3], {**DRAFT, "asset": "BTC/BTC"}])
+    assert (bad.status_code, [each["field"] for each in bad.json()["errors"]]) == (422, ["3.asset"])
+    assert agent.post("/v1/trading-cases", [DRAFT] * 1_001).status_code == 422
+    assert not TradingCase.objects.exists()
+    rows[5]["decision"] = ATTACK
+    answer = agent.post("/v1/trading-cases", rows)
+    items = answer.json()["data"]["items"]
+    assert (answer.status_code, len(items)) == (201, 12)
+    assert [number for number, item in enumerate(items) if item["held"]] == [5]
+    assert Block.objects.filter(is_own=False).count() == 1, "twelve cases in one second are one bet"
+    assert set(CaseHint.objects.values_list("block__case_id", flat=True)) == {items[0]["id"]}
+    with CaptureQueriesContext(connection) as few:
+        agent.post("/v1/trading-cases", [{**row, "asset": "SOL"} for row in rows[:5]])
+    with CaptureQueriesContext(connection) as many:
+        agent.post("/v1/trading-cases", [{**row, "asset": "SOL"} for row in rows[6:]])
+    assert len(many) - len(few) <= 2, "a case and its audit row each, and nothing read"
+
+
+def test_a_call_while_the_market_is_closed_is_warned_of(ana):
+    weeks = [NOON - timedelta(weeks=number) for number in range(5)]
+    post_prices("AAPL", *((at + HOUR * hours, "100") for at in weeks[1:] for hours in (-5, -2, 20)))
+    body = {**DRAFT, "asset": "AAPL", "horizon_hours": 4}
+    answer = agent_of(ana).post("/v1/trading-cases", body).json()["data"]
+    assert ["AAPL" in each for each in answer["warnings"]] == [True]
+    assert answer["outcome_state"] == "pending"
+    assert agent_of(ana).post("/v1/trading-cases", {**body, "horizon_hours": 24}).json()["data"]["warnings"] == []
+    assert agent_of(ana).tool("record_case", {**body, "reasoning": "as decided"}).json()["data"]["warnings"]
 
 
 @table(
@@ -159,13 +197,5 @@ def test_longer_candles_may_move_more_before_they_are_called_volatile(minutes, s
         )
         for at, close in zip(times, closes, strict=True)
     )
-    found = find_regime("BTC", load_history("BTC", at=NOON), at=NOON)
+    [found] = find_regimes([TradingCase(asset="BTC", decided_at=NOON)])
     assert found.removeprefix("trend_up_").removeprefix("chop_") == regime.removeprefix("chop_")
-
-
-def test_a_case_of_a_market_at_rest_asks_few_queries(ana):
-    post_prices("AAPL", *((NOON - HOUR * (40 + n), str(100 + n % 7)) for n in range(200)))
-    with CaptureQueriesContext(connection) as asked:
-        history = load_history("AAPL", at=NOON)
-        find_base_rate("AAPL", Direction.BULLISH, HOUR, history, at=NOON)
-    assert len(asked) <= 20

@@ -2,14 +2,16 @@
 
 import random
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.stats import binomtest, norm
 
-from learning_app.methodologies.core.lifecycle import Trust, TrustRules, after_outcome, count_missing, should_demote
+from learning_app.methodologies.core.lifecycle import Trust, TrustRules, ask_rule, count, count_missing, replay, should_demote
 from learning_app.methodologies.core.wilson import wilson_interval, wilson_lower_bound
 from learning_app.vocabulary import LifecycleKind, QuarantinedBy
+from tests.kit.tables import table
 
 RULES = TrustRules(0.55, 10, 0.40, 20)
 LEVEL = norm.cdf(1.96)
@@ -55,11 +57,13 @@ def check_path(steps):
 
 
 def check_outcome(before, *, correct):
-    after, change = after_outcome(before, correct=correct, rules=RULES)
+    after, change = ask_rule(count(before, correct=correct), RULES)
     assert (after.times_used, after.times_correct) == (before.times_used + 1, before.times_correct + correct)
-    assert after.quarantined_by == before.quarantined_by
+    assert count(count(before, correct=correct), correct=correct, is_reversed=True) == before
     bound = low(after.times_correct, after.times_used)
-    graduates = before.quarantine and not before.quarantined_by and after.times_used >= 10 and bound >= 0.55
+    is_by_rule = before.quarantined_by in {QuarantinedBy.RULE, QuarantinedBy.JUDGE}
+    graduates = before.quarantine and is_by_rule and after.times_used >= 10 and bound >= 0.55
+    assert after.quarantined_by == (QuarantinedBy.RULE if graduates else before.quarantined_by)
     falls = not before.quarantine and after.times_used >= 20 and bound < 0.40
     assert after.quarantine == ((before.quarantine and not graduates) or falls)
     assert change == (LifecycleKind.GRADUATED if graduates else LifecycleKind.DEMOTED if falls else None)
@@ -82,7 +86,7 @@ def test_two_thousand_paths_know_no_other_way(steps):
 
 def test_both_conditions_one_step_before_and_at_them():
     def after(used, correct, *, quarantine):
-        return after_outcome(Trust(used, correct, quarantine), correct=True, rules=RULES)[1]
+        return ask_rule(count(Trust(used, correct, quarantine), correct=True), RULES)[1]
 
     assert after(8, 8, quarantine=True) is None, "nine uses"
     assert after(9, 9, quarantine=True) == LifecycleKind.GRADUATED
@@ -102,3 +106,42 @@ def test_counts_the_least_number_of_right_outcomes_that_bring_it_to_the_bar():
         later = [Trust(used + more, correct + more, quarantine=True).is_at_bar(RULES) for more in range(missing + 1)]
         assert later == [False] * missing + [True]
     assert count_missing(Trust(5, 5, quarantine=True), replace(RULES, injection_threshold=1.0)) is None
+
+
+@table(
+    ("hands", "change"),
+    [
+        ([(10, 10), (1, 1), (1, 1)], None),  # three owners, one of whom has nearly all
+        ([(4, 4), (4, 4), (4, 4)], None),  # less one 8 uses stay
+        ([(5, 5), (5, 5), (5, 5)], LifecycleKind.GRADUATED),
+        ([(0, 0), (30, 24)], None),
+        ([(20, 10), (30, 26)], None),  # less the good one 20 uses at a bound of .30 stay
+        ([(20, 15), (30, 26)], LifecycleKind.GRADUATED),  # .53 stay, short of the full bar
+    ],
+)
+def test_a_graduation_holds_without_any_single_owner(hands, change):
+    used, right = (sum(values) for values in zip(*hands, strict=True))
+    trust = Trust(used, right, quarantine=True, hands=tuple(hands))
+    assert ask_rule(trust, RULES)[1] == change
+    assert ask_rule(replace(trust, hands=()), RULES)[1] == LifecycleKind.GRADUATED
+
+
+def test_one_owner_alone_demotes_nothing():
+    trust = Trust(45, 16, quarantine=False, hands=((25, 3),))
+    assert ask_rule(trust, RULES) == (trust, None), "without that owner 13 of 20 are right"
+    assert ask_rule(replace(trust, hands=()), RULES)[1] == LifecycleKind.DEMOTED
+    assert ask_rule(replace(trust, times_correct=15), RULES)[1] == LifecycleKind.DEMOTED, "12 of 20 stay"
+
+
+def test_events_add_up_from_the_last_beginning_on():
+    def event(kind, used=None, right=None, **details):
+        return SimpleNamespace(kind=kind, times_used=used, times_correct=right, details=details)
+
+    def outcome(correct, **more):
+        return event(LifecycleKind.OUTCOME_RECORDED, correct=correct, **more)
+
+    story = [event(LifecycleKind.CREATED, 0, 0), outcome(correct=True), outcome(correct=False)]
+    assert replay(story) == (2, 1)
+    assert replay([*story, outcome(correct=True, reverses=1)]) == (1, 0)
+    assert replay([*story, event(LifecycleKind.IMPORTED, 7, 5), outcome(correct=True)]) == (8, 6)
+    assert replay([*story, event(LifecycleKind.REWORDED, 0, 0), outcome(correct=True)]) == (1, 1)
