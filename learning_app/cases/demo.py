@@ -88,6 +88,7 @@ class CasesPart(DemoPart[DemoCase]):
         Control.objects.filter(is_demo=True).delete()
         load.marked(CronRun).delete()
         Tally.objects.filter(methodology__in=numbers).delete()
+        methods.update(beats_chance=False)  # the mark goes with the cases, and nothing is told of it
         count_blocks([], numbers, actor=load.actor, now=load.now)
         mark_survivors(now=load.now, is_demo=True)
         CourtReading.objects.filter(methodology__in=numbers).delete()

@@ -19,7 +19,8 @@ from learning_app.audit.models import AuditReport
 from learning_app.audit.selectors import findings_of, newest_report
 from learning_app.audit.services.acknowledge import acknowledge
 from learning_app.cases.models import CronRun, TradingCase
-from learning_app.cases.services.record import CaseDraft, record_case
+from learning_app.cases.services.record import CaseDraft, Recorder, record_case
+from learning_app.cases.services.verify import verify_method
 from learning_app.institution.models import InstitutionRun
 from learning_app.learnings.models import Learning
 from learning_app.learnings.services.change import edit_guidance
@@ -66,7 +67,7 @@ from minara_site.kernel.governance.models import ShadowDecision
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.llm.models import BudgetWindow, LlmUsage
 from minara_site.kernel.market.moves import find_move
-from minara_site.kernel.market.outcome import Direction, Outcome, OutcomeWindow
+from minara_site.kernel.market.outcome import Direction, Outcome
 from minara_site.kernel.registry import load as load_list
 from profile_app.documents.core import Origin
 from profile_app.portrait.core.tags import TagSource
@@ -180,13 +181,8 @@ class TestLoaded:
         assert min(cases.pending().values_list("window_ends_at", flat=True)) > now
         assert not cases.filter(window_ends_at__range=(now - timedelta(hours=6), now)).exists()  # at any hour of a day
         for case in cases.exclude(judged_by=""):
-            move = find_move(
-                case.asset,
-                OutcomeWindow(case.decided_at, case.window_ends_at),
-                owner_id=case.owner_id,
-                now=now,
-            )
-            assert (move.before.price, move.after.price) == (case.entry_price, case.exit_price)
+            move = find_move(case.asset, case.window, owner_id=case.owner_id, now=now)
+            assert (move.entry.price, move.exit.price) == (case.entry_price, case.exit_price)
         assert CronRun.objects.filter(is_ok=True, ended_at__lte=now).count() == 3
 
     def test_methodologies_stand_on_every_rung_of_the_ladder(self, now: datetime) -> None:
@@ -204,6 +200,7 @@ class TestLoaded:
             times = list(row.events.order_by("pk").values_list("at", flat=True))
             assert times == sorted(times)
             assert row.hint_rows.filter(credited_at__isnull=False).count() == row.times_used
+            assert not [*verify_method(row, list(row.events.order_by("pk")), apply=False, now=now)]
 
     def test_everything_is_dated_before_now(self, now: datetime) -> None:
         assert not Memory.objects.filter(updated_at__gt=now).exists()
@@ -371,7 +368,7 @@ def quarantine_a_methodology(owner: Any, now: datetime) -> Any:
 def record_a_case(owner: Any, now: datetime) -> Any:
     hint = Methodology.objects.injected().get()
     draft = CaseDraft("BTC", "RSI turns up: long for a day", Direction(hint.direction), [hint.uid])
-    return record_case(owner_id=owner.pk, draft=draft, actor="key:test", origin="", is_replay=False, now=now)[0]
+    return record_case(draft=draft, by=Recorder(owner.pk, "key:test"), now=now)[0]
 
 
 def edit_a_learning(owner: Any, now: datetime) -> Any:

@@ -6,13 +6,15 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from django.conf import settings
+from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
+from django.db.models import Exists, OuterRef, Q
 
 from learning_app.methodologies.core.lifecycle import INSTANCE_HAND, Trust, ask_rule, count
 from learning_app.methodologies.models import Methodology, Tally
 from learning_app.methodologies.querysets import trust_rules
 from learning_app.methodologies.services.lifecycle import Move, apply_moves, lock_rows
 from learning_app.vocabulary import LifecycleKind
-from minara_site.access.models import OPERATORS_GROUP, User
+from minara_site.access.models import OPERATORS_GROUP, ApiKey, User
 
 Hands = dict[int, tuple[int, int]]
 
@@ -99,8 +101,10 @@ def single_hands(hands: Hands) -> tuple[tuple[int, int], ...]:
 
 
 def needs_two_hands() -> bool:
-    """Say whether more than one enabled user is no operator."""
-    others = User.objects.filter(is_active=True).exclude(groups__name=OPERATORS_GROUP)
+    """Say whether more than one enabled user is no operator: one that can sign in, or has a key."""
+    has_key = Exists(ApiKey.objects.filter(user=OuterRef("pk"), revoked_at__isnull=True))
+    may_enter = ~Q(password__startswith=UNUSABLE_PASSWORD_PREFIX) | has_key
+    others = User.objects.filter(may_enter, is_active=True).exclude(groups__name=OPERATORS_GROUP)
     return len(others.values_list("pk", flat=True)[:2]) > 1
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from learning_app.cases.models import TradingCase
 from learning_app.cases.services.cron import run_cron
-from learning_app.cases.services.record import CaseDraft, record_case
+from learning_app.cases.services.record import CaseDraft, Recorder, record_case
 from learning_app.methodologies.demo import MethodologiesPart, demo_methodologies
 from learning_app.methodologies.models import LifecycleEvent, Methodology
 from learning_app.methodologies.seeding import draft_of, store_seeds
@@ -41,25 +41,18 @@ def test_a_methodology_that_a_real_case_hints_at_stays_with_its_real_outcomes_al
     points = [Point("BTC", now + timedelta(hours=hours), Decimal(price)) for hours, price in prices.items()]
     record_points(points=points, owner_id=None, source="test", actor="test", now=end)
     draft = CaseDraft("BTC", "RSI turns up: long for a day", Direction.BULLISH, [row.uid], 24)
-    record_case(
-        owner_id=default.pk,
-        draft=draft,
-        actor="key:test",
-        origin="",
-        is_replay=False,
-        now=decided_at,
-    )
+    record_case(draft=draft, by=Recorder(default.pk, "key:test"), now=decided_at)
     run_cron(now=end, requested_by="test")
     row.refresh_from_db()
-    assert (row.times_used, row.times_correct) == (33, 26)  # with a case of the demo that the real price closed
+    assert (row.times_used, row.times_correct) == (46, 45)  # with a case of the demo that the real price closed
     remove_demo(now=end, actor="command:demo")
     left = Methodology.objects.get()
     assert (left.name, left.is_demo, left.times_used, left.times_correct, left.quarantine) == (DIP, False, 1, 1, 1)
-    assert (left.independent_cases, left.beats_chance, left.survives_store) == (1, False, False)
+    assert (left.independent_cases, left.beats_chance, left.survives_store) == (0, False, False)
     kinds = [*left.events.order_by("pk").values_list("kind", flat=True)]
     seen = [LifecycleKind.CREATED, LifecycleKind.DEDUPLICATED, LifecycleKind.DEDUPLICATED]
     assert kinds == [*seen, LifecycleKind.OUTCOME_RECORDED, LifecycleKind.DEMOTED]
-    assert TradingCase.objects.get().hint_rows.get().is_judged
+    assert TradingCase.objects.get().hint_rows.get().credited_at
     load_demo(now=end, actor="command:demo")
     remove_demo(now=end, actor="command:demo")
     assert list(Methodology.objects.values_list("pk", "times_used")) == [(left.pk, 1)]
