@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.stats import binomtest, norm
 
-from learning_app.methodologies.core.lifecycle import Trust, TrustRules, ask_rule, count, count_missing, replay, should_demote
+from learning_app.methodologies.core.lifecycle import (
+    Trust,
+    TrustRules,
+    ask_rule,
+    count,
+    count_missing,
+    replay,
+    should_demote,
+)
 from learning_app.methodologies.core.wilson import wilson_interval, wilson_lower_bound
 from learning_app.vocabulary import LifecycleKind, QuarantinedBy
 from tests.kit.tables import table
