@@ -47,6 +47,7 @@ class AlertKind(StrEnum):
     BACKUP = "backup"
     WRITES = "writes"
     SYMBOLS = "symbols"
+    PRICES = "prices"
 
 
 CLOSED_BY_HAND = frozenset({AlertKind.BAND, AlertKind.SYMBOLS})

@@ -27,6 +27,7 @@ from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.kernel.jobs.services import OVER
 from minara_site.kernel.jobs.table import load_jobs
 from minara_site.kernel.llm.selectors import load_budget
+from minara_site.kernel.market.doubts import load_doubted
 from minara_site.kernel.ownership import EVERYONE
 
 HEARTBEAT_LATE = 2 * EVERY
@@ -55,6 +56,7 @@ def find_causes(*, now: datetime) -> dict[str, Cause]:
         find_backup(now),
         find_held_writes(now),
         find_symbols_read_again(),
+        find_doubted_prices(),
     )
     found = chain(*rooms, find_failing_jobs())
     return {cause.name: cause for cause in found}
@@ -172,6 +174,13 @@ def find_symbols_read_again() -> Iterator[Cause]:
     """Yield that an upgrade read stored symbols again, until an operator closes the alert that it left."""
     for alert in Alert.objects.open().filter(kind=AlertKind.SYMBOLS):
         yield Cause(alert.cause, AlertKind.SYMBOLS, alert.facts)
+
+
+def find_doubted_prices() -> Iterator[Cause]:
+    """Yield that prices of the instance are in doubt, until none is."""
+    count, newest = load_doubted(1)
+    for row in newest:
+        yield Cause("prices", AlertKind.PRICES, {"count": count, "symbol": row.symbol})
 
 
 def find_failing_jobs() -> Iterator[Cause]:

@@ -127,10 +127,7 @@ def describe_alert(alert: Alert, labels: Mapping[str, str], *, now: datetime) ->
             todo = _("Read the error of the newest run, mend what it names, and retry it.")
             return text, todo, _("Open the run"), reverse("jobs:run", args=[facts["run"]])
         case AlertKind.BACKUP:
-            text = _("There is no backup yet, and the last try failed.")
-            if facts["made_at"]:
-                age = span_label(now - datetime.fromisoformat(facts["made_at"]))
-                text = _("The last backup is %(span)s old.") % {"span": age}
+            text = backup_label(facts, now)
             todo = _("Read the error of its newest run, mend what it names, and start the job again.")
             link, url = _("Open its runs"), f"{reverse('jobs:list')}?job={MAKE}"
         case AlertKind.WRITES:
@@ -141,6 +138,15 @@ def describe_alert(alert: Alert, labels: Mapping[str, str], *, now: datetime) ->
             text = _("The upgrade read symbols again: %(changes)s.") % {"changes": changes_label(facts["changes"])}
             todo = _("Look whether each is what your agents meant, then close the alert.")
             link, url = _("Open the trading cases"), reverse("cases:list")
+        case AlertKind.PRICES:
+            template = ngettext(
+                "%(number)s price is more than 20 times away from the one before: %(symbol)s.",
+                "%(number)s prices are more than 20 times away from the one before, the newest: %(symbol)s.",
+                facts["count"],
+            )
+            text = template % {"number": number_label(facts["count"]), "symbol": facts["symbol"]}
+            todo = _("Nothing is judged by them. Confirm each that is right; correct the others at their source.")
+            link, url = _("Open the prices"), reverse("prices:page")
     return text, todo, link, url
 
 
@@ -153,6 +159,13 @@ def changes_label(changes: list[dict[str, Any]]) -> str:
     said = [one % change for change in changes[:MAX_CHANGES]]
     more = len(changes) - len(said)
     return "; ".join([*said, _("%(more)d more") % {"more": more}] if more else said)
+
+
+def backup_label(facts: dict[str, Any], now: datetime) -> str:
+    """Return how old the last backup is."""
+    if facts["made_at"] is None:
+        return _("There is no backup yet, and the last try failed.")
+    return _("The last backup is %(span)s old.") % {"span": span_label(now - datetime.fromisoformat(facts["made_at"]))}
 
 
 def heartbeat_label(facts: dict[str, Any], now: datetime) -> str:

@@ -19,6 +19,7 @@ from minara_site.kernel.llm.models import BudgetWindow
 from minara_site.kernel.llm.selectors import load_budget
 from profile_app.documents.core import DocumentKind
 from tests.console.quarantine.test_pages import hold_text
+from tests.kernel.market.rows import put_points
 from tests.kit.clock import NOON
 from tests.kit.tables import Faults
 from tests.learning_app.audit.rows import make_heartbeat, make_report
@@ -109,6 +110,18 @@ def test_a_job_is_a_cause_when_its_last_three_runs_failed() -> None:
     assert names() == {"job:market.fetch"}
     newest = JobRun.objects.filter(job="market.fetch", state=failed).latest("created_at")
     assert facts("job:market.fetch") == {"job": "market.fetch", "run": newest.pk}
+
+
+def test_prices_in_doubt_are_one_cause_until_none_of_the_instance_is(ana: Any) -> None:
+    put_points((0, "100"), (0.5, "9000"), owner=ana, now=NOON)
+    assert names() == set()
+    put_points((0, "100"), (0.5, "9000"), now=NOON)
+    put_points((0, "7"), (0.2, "900"), (0.4, "7"), symbol="SOL", now=NOON)
+    assert facts("prices") == {"count": 2, "symbol": "BTC"}
+    put_points((0.6, "9000"), now=NOON)
+    assert facts("prices") == {"count": 1, "symbol": "SOL"}
+    put_points((0.2, "8"), symbol="SOL", now=NOON)
+    assert names() == set()
 
 
 def test_a_fallen_band_is_a_cause_until_it_is_back_and_not_twice_for_one_report() -> None:

@@ -41,6 +41,7 @@ def make_each() -> list[tuple[str, str]]:
     alert("backup", AlertKind.BACKUP, made_at=ago)
     alert("backup.none", AlertKind.BACKUP, made_at=None)
     alert("writes:key:bad00000", AlertKind.WRITES, writer="key:bad00000", count=11, of=1200, seconds=119)
+    alert("prices", AlertKind.PRICES, count=1234, symbol="BTC")
     alert("writes:job:x", AlertKind.WRITES, writer="job:x", count=7, of=20, seconds=120)
     return [
         ("The learning audit fell from Watch to Alarm.", f"/audit/{report.pk}/"),
@@ -57,6 +58,10 @@ def make_each() -> list[tuple[str, str]]:
         (
             "11 of 1,200 writes by API key bad00000 were held in a minute.",
             "/ops/writes/rows/?writer=key%3Abad00000&light=held",
+        ),
+        (
+            "1,234 prices are more than 20 times away from the one before, the newest: BTC.",
+            "/ops/prices/",
         ),
         ("7 of 20 writes by the job x were held in 2 min.", "/ops/writes/rows/?writer=job%3Ax&light=held"),
     ]
