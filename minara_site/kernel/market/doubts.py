@@ -6,7 +6,6 @@ An owner's prices are compared with that owner's alone, the instance's with the 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
-from itertools import pairwise
 from typing import Any
 
 from django.db import transaction
@@ -20,7 +19,7 @@ from minara_site.kernel.events import prices_recorded, send_after_commit
 from minara_site.kernel.market.changed import Span, note_changed
 from minara_site.kernel.market.core import newest_quote
 from minara_site.kernel.market.core.bars import first_quote
-from minara_site.kernel.market.core.doubts import WITHIN, PriceKey, find_doubted, is_near
+from minara_site.kernel.market.core.doubts import WITHIN, PriceKey, find_doubted
 from minara_site.kernel.market.models import PriceBar, PricePoint
 from minara_site.kernel.market.statements import read_edges
 
@@ -59,16 +58,14 @@ def judge_prices(
     near = {"symbol__in": {key.symbol for key in written}, "moment__range": span}
     stored = {key_of(row): row for rows in list_doubted(owner_id) for row in rows.filter(**near)}
     judged = {key: row.price for key, row in stored.items()} | dict(written)
-    ordered = sorted(written)
-    alone = [ordered[0], *(key for before, key in pairwise(ordered) if not is_near(before, key))]
-    known = dict(find_beside([*stored, *alone], owner_id=owner_id).values()) | judged
+    known = dict(find_beside([*judged], owner_id=owner_id).values()) | judged
     doubted = find_doubted(known, judged)
     if doubted:
         later = find_beside([*doubted], owner_id=owner_id, is_first=True)
         doubted = find_doubted(dict(later.values()) | known, judged)
     ended = stored.keys() - doubted - written.keys()
     spans: dict[str, Span] = {}
-    for symbol, at, _seconds in sorted([*ordered, *ended]):
+    for symbol, at, _seconds in sorted([*written, *ended]):
         spans[symbol] = (spans.get(symbol, (at,))[0], at)
     note_changed(spans, owner_id=owner_id, now=now)
     for key in ended:

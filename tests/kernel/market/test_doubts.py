@@ -79,6 +79,12 @@ def test_a_price_between_keeps_an_older_one_in_doubt(now: Any) -> None:
     assert in_doubt() == [0.1]
 
 
+def test_a_file_of_another_scale_is_in_doubt_as_a_whole_beside_candles_of_another_length(now: Any) -> None:
+    put_bars(*(bar(n / 12, "100") for n in range(60)), seconds=300, now=now)
+    assert put_bars(*(bar(n, "9000") for n in range(4)), now=now) == Counts(new=4, doubted=4)
+    assert put_bars(bar(-1, "9000"), now=now) == Counts(new=1)  # with none before it
+
+
 def test_an_owners_prices_are_compared_with_that_owners_alone(now: Any, ana: Any, ben: Any) -> None:
     put_points((0, "100"), now=now)
     put_points((0.1, "9000"), owner=ben, now=now)
@@ -95,7 +101,7 @@ def test_many_candles_cost_a_few_statements_whatever_else_is_stored(
     django_assert_max_num_queries: Any,
 ) -> None:
     put_points(*((n / 50, "100") for n in range(500)), now=now)
-    with django_assert_max_num_queries(16):
+    with django_assert_max_num_queries(19):
         put_bars(*(bar(n / 12, "9000" if n % 3 else "100") for n in range(900)), seconds=300, now=now)
     if connection.vendor == "sqlite":
         near = {"symbol__in": {"BTC"}, "moment__range": (T0, T0 + HOUR)}
