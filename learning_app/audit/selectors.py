@@ -144,9 +144,9 @@ def find_fallen_by_one() -> set[int]:
 def find_by_ladder() -> set[int]:
     """Return which methodologies are at the bar, but not without the outcomes of institution runs."""
     is_right, rules = Q(reflection__outcome_state=OutcomeState.CONFIRMED_GOOD), trust_rules()
-    counted = InstitutionOutcome.objects.filter(methodology__quarantine=0).values_list("methodology")
+    counted = InstitutionOutcome.objects.filter(methodology__quarantine=0).values("methodology")
     counted = counted.annotate(used=Count("pk"), right=Count("pk", is_right))
-    outcomes, found = {number: (used, right) for number, used, right in counted}, set()
+    outcomes, found = {each["methodology"]: (each["used"], each["right"]) for each in counted}, set()
     for row in Methodology.objects.filter(pk__in=outcomes):
         trust = replace(row.trust, hands=(outcomes[row.pk],))
         if trust.is_at_bar(rules) and not trust.less_each()[0].is_at_bar(rules):

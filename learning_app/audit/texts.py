@@ -102,7 +102,8 @@ NAMES: dict[Dimension, Text] = {
 }
 FORMULAS: dict[Dimension, Text] = {
     Dimension.SYNTHESIS_QUALITY: _(
-        "100 x (1 − changes of side within 7 days / verdicts after a methodology's first). Without a verdict: no score."  # noqa: RUF001 - a minus
+        "100 x (1 − changes of side within 7 days / verdicts after a methodology's first). "  # noqa: RUF001 - a minus
+        "A flag that prices contradict is no verdict. Without a verdict: no score."
     ),
     Dimension.GRADUATION_FP_RATE: _(
         "100 x (1 − Wilson lower bound of the share of graduations that were reversed within 30 days), over the window "  # noqa: RUF001 - a minus

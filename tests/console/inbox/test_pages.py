@@ -40,6 +40,7 @@ def make_each() -> list[tuple[str, str]]:
     alert("job:market.fetch", AlertKind.JOB, job="market.fetch", run=run.pk)
     alert("backup", AlertKind.BACKUP, made_at=ago)
     alert("backup.none", AlertKind.BACKUP, made_at=None)
+    alert("judged", AlertKind.JUDGED, count=7, names=["RSI below 30", "", "Breakout"])
     alert("writes:key:bad00000", AlertKind.WRITES, writer="key:bad00000", count=11, of=1200, seconds=119)
     alert("prices", AlertKind.PRICES, count=1234, symbol="BTC")
     alert("writes:job:x", AlertKind.WRITES, writer="job:x", count=7, of=20, seconds=120)
@@ -55,6 +56,13 @@ def make_each() -> list[tuple[str, str]]:
         ("The last three runs of market.fetch failed.", f"/ops/jobs/{run.pk}/"),
         ("The last backup is 3 d old.", "/ops/jobs/?job=backup.make"),
         ("There is no backup yet, and the last try failed.", "/ops/jobs/?job=backup.make"),
+        (
+            (
+                "7 methodologies left prompts when the upgrade judged their cases anew: "
+                "RSI below 30, one that is held, Breakout, 4 more."
+            ),
+            "/methodologies/",
+        ),
         (
             "11 of 1,200 writes by API key bad00000 were held in a minute.",
             "/ops/writes/rows/?writer=key%3Abad00000&light=held",
