@@ -376,6 +376,13 @@ class Config(BaseSettings):
         description=_("Percent of price change within which luck and skill look alike, 0 to 50.")
         + " Read by roles and cases.",
     )
+    case_cost_pct: float = Field(
+        default=0.1,
+        ge=0,
+        le=50,
+        description=_("Percent that a trade costs, in and out, taken off the mean move of a methodology, 0 to 50.")
+        + " Read by methodologies.",
+    )
     injection_threshold: float = Field(
         default=0.55,
         ge=0,

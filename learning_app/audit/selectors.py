@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any
@@ -25,7 +25,14 @@ from learning_app.audit.core.records import (
 from learning_app.audit.core.scoring import count_cases
 from learning_app.audit.models import Acknowledgement, AuditReport
 from learning_app.cases.models import CaseHint, CronRun, TradingCase
+from learning_app.cases.services.verdicts import UNCOUNTED
+from learning_app.court.services.evidence import MARK_LOST
+from learning_app.institution.models import InstitutionOutcome
+from learning_app.methodologies.core.lifecycle import should_demote
 from learning_app.methodologies.models import LifecycleEvent, Methodology
+from learning_app.methodologies.querysets import trust_rules
+from learning_app.methodologies.services.demote import list_fallen
+from learning_app.methodologies.services.outcomes import load_hands, needs_two_hands, single_hands
 from learning_app.vocabulary import LifecycleKind, OutcomeState
 from minara_site.kernel.core.assets import AssetClass
 from minara_site.kernel.errors import NotFound
@@ -51,8 +58,9 @@ class AuditWindow:
     @cached_property
     def methods(self) -> list[MethodologyRecord]:
         """Every methodology as it is now."""
+        by_one, by_ladder = find_fallen_by_one(), find_by_ladder()
         rows = Methodology.objects.order_by("pk").values_list(
-            "uid", "asset_class", "times_used", "quarantine", "held_at", "decay_at"
+            "pk", "uid", "asset_class", "times_used", "quarantine", "held_at", "decay_at"
         )
         return [
             MethodologyRecord(
@@ -62,8 +70,10 @@ class AuditWindow:
                 not quarantine and held is None,
                 held is not None,
                 decay is not None,
+                pk in by_one,
+                pk in by_ladder,
             )
-            for uid, asset_class, uses, quarantine, held, decay in rows
+            for pk, uid, asset_class, uses, quarantine, held, decay in rows
         ]
 
     @cached_property
@@ -78,16 +88,17 @@ class AuditWindow:
     ) -> Iterator[EventRecord]:
         """Yield events of these kinds in the window, and of `more_days` before it, in order of time.
 
-        One of a methodology that is gone is left out.
+        One of a methodology that is gone is left out, and one that says that a corrected price took a mark away.
         """
         uids = self.uids
         rows = LifecycleEvent.objects.filter(
             kind__in=kinds,
             at__gte=self.since - timedelta(days=more_days),
             at__lte=self.now,
-        ).order_by("at", "pk")
-        for pk, number, kind, at, reason in rows.values_list(
-            "pk", "methodology_id", "kind", "at", "reason_text"
+        ).exclude(details__has_key=MARK_LOST)
+        rows = rows.annotate(is_uncounted=Q(details__has_key=UNCOUNTED)).order_by("at", "pk")
+        for pk, number, kind, at, reason, is_uncounted in rows.values_list(
+            "pk", "methodology_id", "kind", "at", "reason_text", "is_uncounted"
         ).iterator(chunk_size=CHUNK):
             if number is None or number in uids:
                 yield EventRecord(
@@ -96,6 +107,7 @@ class AuditWindow:
                     kind,
                     at,
                     reason,
+                    is_uncounted,
                 )
 
     @cached_property
@@ -103,7 +115,7 @@ class AuditWindow:
         """The cases that closed in the window, and the overdue ones, counted."""
         closed = Q(resolved_at__gte=self.since, resolved_at__lte=self.now)
         rows = TradingCase.objects.filter(closed | Q(outcome_state=OutcomeState.PENDING)).order_by("pk")
-        columns = rows.values_list("pk", "outcome_state", "decided_at", "window_ends_at")
+        columns = rows.values_list("pk", "outcome_state", "decided_at", "window_ends_at", "gap")
         return count_cases(
             (CaseRecord(*row) for row in columns.iterator(chunk_size=CHUNK)),
             now=self.now,
@@ -120,6 +132,26 @@ class AuditWindow:
     def has_demo_rows(self) -> bool:
         """Whether rows of the demo are among what is read."""
         return Methodology.objects.filter(is_demo=True).exists() or TradingCase.objects.filter(is_demo=True).exists()
+
+
+def find_fallen_by_one() -> set[int]:
+    """Return which methodologies fell below the demotion bar, but not without the outcomes of some single owner."""
+    rows, rules = list(list_fallen()) if needs_two_hands() else [], trust_rules()
+    hands = load_hands(row.pk for row in rows)
+    return {row.pk for row in rows if not should_demote(replace(row.trust, hands=single_hands(hands[row.pk])), rules)}
+
+
+def find_by_ladder() -> set[int]:
+    """Return which methodologies are at the bar, but not without the outcomes of institution runs."""
+    is_right, rules = Q(reflection__outcome_state=OutcomeState.CONFIRMED_GOOD), trust_rules()
+    counted = InstitutionOutcome.objects.filter(methodology__quarantine=0).values("methodology")
+    counted = counted.annotate(used=Count("pk"), right=Count("pk", is_right))
+    outcomes, found = {each["methodology"]: (each["used"], each["right"]) for each in counted}, set()
+    for row in Methodology.objects.filter(pk__in=outcomes):
+        trust = replace(row.trust, hands=(outcomes[row.pk],))
+        if trust.is_at_bar(rules) and not trust.less_each()[0].is_at_bar(rules):
+            found.add(row.pk)
+    return found
 
 
 def hash_tables() -> dict[str, str]:

@@ -21,6 +21,10 @@ FINDINGS: dict[FindingCode, tuple[Text, Text]] = {
         _("Verdicts whose side cannot be read: %(count)s"),
         _("They are left out of the score. Look at the model's last answers on the timelines."),
     ),
+    FindingCode.FLAGS_CONTRADICTED: (
+        _("Flags of the model on methodologies that were right in most of their new cases: %(count)s"),
+        _("They count for nothing. If they continue, read the model's reasons, or turn verdicts off under Automation."),
+    ),
     FindingCode.MARKET_STRESS_FREEZE: (
         _("Passes without verdicts because markets were under stress: %(count)s"),
         _("Nothing to do while markets move like this. If it lasts, check the regime of the newest cases."),
@@ -37,9 +41,21 @@ FINDINGS: dict[FindingCode, tuple[Text, Text]] = {
         _("Graduated methodologies whose skill seems gone: %(count)s"),
         _("Read their newest cases. Quarantine what no longer works."),
     ),
+    FindingCode.OUTCOMES_OF_ONE_OWNER: (
+        _("Methodologies that only one owner's outcomes would take from the others: %(count)s"),
+        _("Read their cases by owner. Quarantine what fails for the others too; look at the writes of that owner."),
+    ),
+    FindingCode.GRADUATED_BY_LADDER: (
+        _("Methodologies in prompts by outcomes of institution runs, not by cases alone: %(count)s"),
+        _("Read these outcomes on the timelines. Quarantine what its cases do not support."),
+    ),
     FindingCode.CASES_UNRESOLVED: (
         _("%(count)s of %(of)s closed cases ended inconclusive or without a price"),
         _("Check that prices of these assets arrive, and that horizons are long enough to leave the noise band."),
+    ),
+    FindingCode.CASES_WITHOUT_PRICE: (
+        _("%(count)s of %(of)s calls never got a price"),
+        _("Check that prices of these assets arrive, and that horizons begin and end while their markets are open."),
     ),
     FindingCode.CASES_OVERDUE: (
         _("Pending cases past their window and older than %(days)s days: %(count)s"),
@@ -86,7 +102,8 @@ NAMES: dict[Dimension, Text] = {
 }
 FORMULAS: dict[Dimension, Text] = {
     Dimension.SYNTHESIS_QUALITY: _(
-        "100 x (1 − changes of side within 7 days / verdicts after a methodology's first). Without a verdict: no score."  # noqa: RUF001 - a minus
+        "100 x (1 − changes of side within 7 days / verdicts after a methodology's first). "  # noqa: RUF001 - a minus
+        "A flag that prices contradict is no verdict. Without a verdict: no score."
     ),
     Dimension.GRADUATION_FP_RATE: _(
         "100 x (1 − Wilson lower bound of the share of graduations that were reversed within 30 days), over the window "  # noqa: RUF001 - a minus

@@ -1,10 +1,9 @@
-"""Reads of the page of one methodology: its outcomes, the blocks of the court, where it was right, its cases."""
+"""Reads of the page of one methodology: its outcomes, the blocks of the court, its calls, its cases."""
 
-from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
 
-from django.db.models import Count, OuterRef, Subquery
+from django.db.models import Count, Max, Min, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
 
 from learning_app.cases.models import CaseHint, TradingCase
 from learning_app.court.models import Block
@@ -14,44 +13,17 @@ from learning_app.methodologies.services.create import MAX_COMPARED
 from learning_app.similarity.core import find_most_similar_tfidf
 from learning_app.vocabulary import LifecycleKind
 from minara_site.access.models import User
-from minara_site.kernel.core.assets import group_of
+from minara_site.kernel.market.models import PriceBar, PricePoint
+from minara_site.kernel.market.outcome import SIGN, Direction, change_pct
 from minara_site.kernel.ownership import Owner
 
-MAX_OUTCOMES, MAX_BLOCKS, MAX_COUNTED, MAX_CASES, MAX_DUPLICATES = 500, 2_000, 10_000, 20, 5
-MIN_SHARE = 5
-"""Below so many outcomes a share says nothing."""
+MAX_OUTCOMES, MAX_BLOCKS, MAX_CALLS, MAX_CASES, MAX_DUPLICATES = 500, 2_000, 2_000, 20, 5
+CALL_FIELDS = ("asset", "regime", "horizon_hours", "decided_at", "outcome_state", "judged_by", "gap", "pnl_pct")
 CURVE_KINDS = (
     LifecycleKind.OUTCOME_RECORDED,
     LifecycleKind.GRADUATED,
     LifecycleKind.DEMOTED,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """How many of the counted outcomes were right where `name` holds."""
-
-    name: str
-    right: int
-    counted: int
-
-    @property
-    def is_enough(self) -> bool:
-        return self.counted >= MIN_SHARE
-
-    @property
-    def percent(self) -> float:
-        return 100 * self.right / self.counted
-
-
-@dataclass(frozen=True, slots=True)
-class CountedOutcomes:
-    """The counted outcomes of a methodology. `is_all` is False when only the newest 10 000 were read."""
-
-    whole: Share
-    regimes: list[Share]
-    groups: list[Share]
-    is_all: bool
 
 
 def list_curve_events(row: Methodology) -> list[LifecycleEvent]:
@@ -67,43 +39,52 @@ def list_observations(row: Methodology) -> list[Block] | None:
     return known_blocks(row.pk)
 
 
-def count_outcomes(row: Methodology) -> CountedOutcomes:
-    """Count the outcomes that moved the counters; those of a case by regime and by group of assets too. One query."""
-    outcomes = LifecycleEvent.objects.filter(methodology=row, kind=LifecycleKind.OUTCOME_RECORDED)
-    case = TradingCase.objects.filter(pk=OuterRef("case_id"))
-    cells = (
-        LifecycleEvent.objects.filter(pk__in=outcomes.order_by("-pk").values("pk")[:MAX_COUNTED])
-        .annotate(
-            asset=Subquery(case.values("asset")),
-            regime=Subquery(case.values("regime")),
-        )
-        .values_list("asset", "regime", "details__correct")
-        .annotate(
-            number=Count("pk"),
-        )
+def count_known(row: Methodology) -> dict[str, int]:
+    """Return how many of the blocks that the court counted were live, and how many wait for a control. One query."""
+    counts: dict[str, int] = Block.objects.filter(methodology=row, is_own=False).aggregate(
+        live=Count("pk", filter=Q(known_at__isnull=False, is_replayed=False)),
+        waiting=Count("pk", filter=Q(is_waiting=True)),
     )
-    regimes: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
-    groups: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
-    whole = [0, 0]
-    for asset, regime, is_correct, number in cells:
-        for tally in (
-            whole,
-            *([regimes[regime], groups[group_of(asset) or ""]] if asset else []),
-        ):
-            tally[0] += number if is_correct else 0
-            tally[1] += number
-    return CountedOutcomes(
-        Share("", *whole),
-        shares_of(regimes),
-        shares_of(groups),
-        is_all=whole[1] < MAX_COUNTED,
-    )
+    return counts
 
 
-def shares_of(tallies: dict[str, list[int]]) -> list[Share]:
-    """Return shares, the one with the most outcomes first."""
-    found = [Share(name, right, counted) for name, (right, counted) in tallies.items()]
-    return sorted(found, key=lambda share: (-share.counted, share.name))
+def list_calls(row: Methodology) -> list[TradingCase]:
+    """Return the case that counted, or the first, of each of the newest blocks; the oldest first. One query."""
+    blocks = Block.objects.filter(methodology=row, is_own=False).order_by("-ends_at")
+    chosen = blocks.annotate(call=Coalesce("counted_case", "case_id")).values("call")[:MAX_CALLS]
+    return list(TradingCase.objects.filter(pk__in=chosen).only(*CALL_FIELDS).order_by("decided_at", "pk"))
+
+
+def find_worst_move(row: Methodology, calls: Iterable[TradingCase]) -> float | None:
+    """Return by how many percent the instance's closes and points went most against clear calls before their exit.
+
+    The demo has prices of its owners in their place. None without a call. One query.
+    """
+    direction = Direction(row.direction)
+    extreme = Min if direction is Direction.BULLISH else Max
+    found = TradingCase.objects.filter(pk__in=[call.pk for call in calls]).annotate(
+        **{
+            model.__name__: Subquery(
+                model.objects.filter(
+                    symbol=OuterRef("asset"),
+                    owner=OuterRef("owner") if row.is_demo else None,
+                    doubted_at=None,
+                    **{f"{at}__gte": OuterRef("entry_price_at"), f"{at}__lte": OuterRef("exit_price_at")},
+                )
+                .values("symbol")
+                .annotate(extreme=extreme(price))
+                .values("extreme")
+            )
+            for model, price, at in ((PriceBar, "close", "closes_at"), (PricePoint, "price", "at"))
+        }
+    )
+    moves = (
+        SIGN[direction] * float(change_pct(entry, price))
+        for entry, *prices in found.values_list("entry_price", "PriceBar", "PricePoint")
+        for price in prices
+        if entry and price
+    )
+    return min(moves, default=None)
 
 
 def list_case_hints(row: Methodology, *, owner: Owner) -> list[CaseHint]:
@@ -111,7 +92,7 @@ def list_case_hints(row: Methodology, *, owner: Owner) -> list[CaseHint]:
     hints = CaseHint.objects.filter(methodology=row)
     if isinstance(owner, User):
         hints = hints.filter(case__owner=owner)
-    found = list(hints.select_related("case").defer("case__decision").order_by("-case")[:MAX_CASES])
+    found = list(hints.select_related("case", "block").defer("case__decision").order_by("-case")[:MAX_CASES])
     for hint in found:
         hint.methodology = row
     return found
@@ -135,6 +116,12 @@ def find_nearest(row: Methodology) -> tuple[Methodology, float] | None:
         {pk: other.methodology for pk, other in others.items()},
     )
     return (others[match.key], match.score) if match else None
+
+
+def count_texts(row: Methodology) -> dict[str, int]:
+    """Return how often other words were handed in for it, and how often its own were changed. One query."""
+    events = row.events.filter(kind__in=[LifecycleKind.DEDUPLICATED, LifecycleKind.REWORDED])
+    return dict(events.values_list("kind").annotate(Count("pk")))
 
 
 def list_duplicates(row: Methodology) -> list[LifecycleEvent]:

@@ -127,6 +127,7 @@ class Act(StrEnum):
     INSTITUTION_RUN = "institution_run"
     INSTITUTION_CANCEL = "institution_cancel"
     PRICES_WRITE = "prices_write"
+    PRICES_REVIEW = "prices_review"
     SYMBOLS_READ = "symbols_read"
     BUDGET_READ = "budget_read"
     BUDGET_CHANGE = "budget_change"
@@ -255,6 +256,7 @@ POLICY: dict[Act, Rule] = {
     Act.INSTITUTION_RUN: Rule(OWNERS, Scope.LEARNING_WRITE),
     Act.INSTITUTION_CANCEL: owner_or_operator(),
     Act.PRICES_WRITE: Rule(OWNERS, Scope.TRADING_WRITE),
+    Act.PRICES_REVIEW: Rule(OPERATORS),
     Act.SYMBOLS_READ: Rule(OWNERS, any_key=True),
     Act.BUDGET_READ: Rule(OPERATORS, Scope.OPERATOR),
     Act.BUDGET_CHANGE: Rule(OPERATORS, fresh=True),

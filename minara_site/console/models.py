@@ -47,9 +47,11 @@ class AlertKind(StrEnum):
     BACKUP = "backup"
     WRITES = "writes"
     SYMBOLS = "symbols"
+    PRICES = "prices"
+    JUDGED = "judged"
 
 
-CLOSED_BY_HAND = frozenset({AlertKind.BAND, AlertKind.SYMBOLS})
+CLOSED_BY_HAND = frozenset({AlertKind.BAND, AlertKind.SYMBOLS, AlertKind.JUDGED})
 """What stays open until an operator has read it."""
 
 
@@ -64,7 +66,8 @@ class AlertQuerySet(models.QuerySet["Alert"]):
 class Alert(models.Model):
     """Something that needs an operator, from when its `cause` was first seen until it is gone.
 
-    Its sentence is made of `kind` and `facts` when it is shown; of what users write only symbols are in them.
+    Its sentence is made of `kind` and `facts` when it is shown; of what users write only symbols and names of
+    methodologies are in them.
     """
 
     cause = models.CharField(max_length=120)

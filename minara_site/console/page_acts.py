@@ -54,6 +54,8 @@ PAGE_ACTS = (
     PageAct("scan_rules:rescan", undo="jobs:cancel", lasts=RUNNING),
     PageAct("budgets:raise", undo="budgets:clear", note=_("You can reset the cap at any time.")),
     PageAct("budgets:clear", undo="budgets:raise", note=_("You can raise the cap again at any time.")),
+    PageAct("prices:confirm", undo="prices:doubt"),
+    PageAct("prices:doubt", undo="prices:confirm"),
     PageAct("governance:close", undo="governance:model_calls"),
     *(PageAct(f"governance:{name}", undo=f"governance:{name}") for name in load_capabilities()),
     PageAct("console:demo_load", undo="console:demo_remove"),

@@ -29,6 +29,7 @@ urlpatterns = [
     path("", include((pages, "console"))),
     path("ops/users/", include("minara_site.console.users.urls")),
     path("ops/settings/", include("minara_site.console.effective_settings.urls")),
+    path("ops/prices/", include("minara_site.console.prices.urls")),
     path("", include("minara_site.console.access_log.urls")),
     path("", include("minara_site.console.status.urls")),
 ]

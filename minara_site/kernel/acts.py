@@ -10,6 +10,8 @@ ACTS = (
     AuditAct("session_ended", _("Session ended")),
     AuditAct("prices_posted", _("Prices posted")),
     AuditAct("prices_imported", _("Prices imported")),
+    AuditAct("price_confirmed", _("Price confirmed")),
+    AuditAct("price_doubted", _("Price doubted again")),
     AuditAct("capability_switched", _("Capability switched")),
     AuditAct("breaker_reset", _("Circuit breaker closed by hand")),
     AuditAct("job_requested", _("Job asked for")),

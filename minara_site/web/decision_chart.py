@@ -20,7 +20,10 @@ Decisive = tuple[Decimal | None, datetime | None]
 
 @dataclass(frozen=True, slots=True)
 class JudgedDecision:
-    """A decision about the price of `asset`, judged from `begin` to `end`. `owner_id` is whose prices count besides."""
+    """A decision about the price of `asset`, judged from `begin` to `end`. `owner_id` is whose prices count besides.
+
+    `entry` and `leave` are the first prices from both ends on. `began` is the word for the begin, "Decided" when empty.
+    """
 
     asset: str
     begin: datetime
@@ -28,13 +31,14 @@ class JudgedDecision:
     entry: Decisive
     leave: Decisive
     owner_id: int | None = None
+    began: str = ""
 
 
 def load_decision_chart(decision: JudgedDecision, *, now: datetime) -> PriceChart | None:
     """Return the chart of a decision; None without prices. One query."""
     begin, end = decision.begin, decision.end
     span = end - begin
-    since, until = begin - span / 3, min(end + span / 5, now)
+    since, until = begin - span / 3, min(max(end + span / 5, decision.leave[1] or end), now)
     quotes = list_quotes(
         decision.asset,
         since=since,
@@ -57,7 +61,7 @@ def load_decision_chart(decision: JudgedDecision, *, now: datetime) -> PriceChar
     ]
     entry, leave = place_of(decision.entry, time_label), place_of(decision.leave, time_label)
     window = (
-        Edge(begin, _("Decided")),
+        Edge(begin, decision.began or _("Decided")),
         Edge(end, _("Window ends"), is_ahead=end > now),
     )
     return price_chart(

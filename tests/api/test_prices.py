@@ -31,7 +31,7 @@ def accepted(answer: Any) -> dict[str, int]:
 
 
 def test_stores_a_price_for_its_owner(agent: Agent, ana: Any) -> None:
-    assert accepted(agent.post("/v1/prices", PRICE)) == {"new": 1, "corrected": 0, "unchanged": 0}
+    assert accepted(agent.post("/v1/prices", PRICE)) == {"new": 1, "corrected": 0, "unchanged": 0, "doubted": 0}
     assert stored() == [("BTC", Decimal("61250.5"), "2026-06-01T12:00:00+00:00", ana.pk)]
     entry = AuditEntry.objects.get(tool_call="prices_posted")
     assert (entry.owner_id, entry.actor, PricePoint.objects.get().source) == (ana.pk, entry.actor, entry.actor)
@@ -56,10 +56,12 @@ def test_takes_prices_as_strings_and_numbers(agent: Agent, price: Any, kept: str
 @pytest.mark.database
 def test_takes_a_list_and_counts_what_was_new(agent: Agent) -> None:
     prices = [PRICE, PRICE | {"symbol": "ETH/BTC", "price": "0.05"}, PRICE | {"ts": "2026-06-01T13:00:00Z"}]
-    assert accepted(agent.post("/v1/prices", prices)) == {"new": 3, "corrected": 0, "unchanged": 0}
+    assert accepted(agent.post("/v1/prices", prices)) == {"new": 3, "corrected": 0, "unchanged": 0, "doubted": 0}
     again = [PRICE, prices[1] | {"price": "0.06"}, PRICE | {"symbol": "EUR/USD"}]
-    assert accepted(agent.post("/v1/prices", again)) == {"new": 1, "corrected": 1, "unchanged": 1}
+    assert accepted(agent.post("/v1/prices", again)) == {"new": 1, "corrected": 1, "unchanged": 1, "doubted": 0}
     assert [row[0] for row in stored()] == ["BTC", "BTC", "ETH/BTC", "EURUSD"]
+    far = PRICE | {"price": 1, "ts": "2026-06-01T13:00:01Z"}
+    assert accepted(agent.post("/v1/prices", far)) == {"new": 1, "corrected": 0, "unchanged": 0, "doubted": 1}
 
 
 @pytest.mark.database

@@ -15,6 +15,8 @@ from django.urls import resolve, reverse
 
 from memory_app.embeddings import selectors
 from minara_site.kernel.governance.table import load_capabilities
+from minara_site.kernel.jobs.table import load_jobs
+from minara_site.kernel.market.changed import PRICES_CHANGED
 from minara_site.web.page_acts import PageAct, load_page_acts
 from tests.contracts.bodies import body_of, put
 from tests.contracts.doors import forms
@@ -40,6 +42,7 @@ TOASTS = {
     "quarantine:undo",
     "audit:restore",
     "inbox:reopen",
+    "prices:doubt",
     "user_profile:undo",
     "tags:undo",
     "workspace:unscaffold",
@@ -84,6 +87,7 @@ RENEWED = {  # made anew, with another key
 }
 MARKS = (
     "closed_at",
+    "doubted_at",
     "decided_at",
     "deleted_at",
     "ended_at",
@@ -96,6 +100,7 @@ NOTHING_TO_DO = {
     "roles.start_due",
     "memories.bridge_preferences",
     "portrait.bridge_tags",
+    *(name for name, job in load_jobs().items() if PRICES_CHANGED in job.topics),
 }  # runs that find what they were asked for undone
 ENDS = {  # how a row that an act made looks once it is undone
     "memories": lambda row: row["deleted_at"] is not None,
@@ -106,6 +111,7 @@ ENDS = {  # how a row that an act made looks once it is undone
     "institution_runs": lambda row: row["state"] == "cancelled",
     "job_runs": lambda row: row["state"] == "cancelled" or row["job"] in NOTHING_TO_DO,
     "memory_edges": lambda _row: True,  # of a memory in the trash
+    "changed_prices": lambda _row: True,  # judged by again, and found as it was
     "search_document": lambda _row: True,
     "documents": lambda row: not (row["content"] or row["held_content"]),
     "access_user": lambda row: row["password"].startswith("!"),  # nobody can sign in
@@ -181,6 +187,8 @@ WALKS: dict[str, Walk] = {
     "audit:reopen": Walk(caller="olga"),
     "inbox:close": Walk(caller="olga"),
     "inbox:reopen": Walk(caller="olga", first=("inbox:close",)),
+    "prices:confirm": Walk(caller="olga"),
+    "prices:doubt": Walk(caller="olga", first=("prices:confirm",)),
     "audit:restore": Walk(caller="olga", first=("audit:reopen",)),
     "methodologies:quarantine": Walk(caller="olga", first=("methodologies:release",)),
     "methodologies:bulk": Walk(caller="olga", first=("methodologies:release",)),

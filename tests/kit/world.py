@@ -44,6 +44,7 @@ from minara_site.kernel.conversations.services import NewTurn, ToolCall, record_
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.jobs.models import JobRun, WorkerSeen
+from minara_site.kernel.market.models import PricePoint
 from profile_app.documents.core import WORKSPACE_FILE, Origin
 from profile_app.documents.services import save_document
 from profile_app.onboarding.core import Question
@@ -407,6 +408,8 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
         "change_set_id": seed_undo(user, canary, now=now).pk,
         **seed_audit(),
         "alert_id": seed_alert(),
+        "seconds": 0,
+        "price_id": seed_doubted_price(),
         "uid": method.uid,
         "rollback_id": rollbacks[0].pk,
         "brought_in_id": brought_in.pk,
@@ -518,6 +521,12 @@ def seed_alert() -> int:
         defaults={"kind": AlertKind.BAND, "facts": facts, "opened_at": timezone.now()},
     )
     return int(alert.pk)
+
+
+def seed_doubted_price() -> int:
+    """Make the instance's point that is in doubt, once; return its id."""
+    price = {"price": "6400000", "source": "posted", "recorded_at": NOON, "doubted_at": NOON}
+    return int(PricePoint.objects.get_or_create(owner=None, symbol="SOL", at=NOON, defaults=price)[0].pk)
 
 
 def build_world() -> World:

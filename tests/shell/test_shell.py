@@ -64,7 +64,7 @@ class TestNav:
                 "institution",
             ],
             "trading": ["cases"],
-            "system": "status doctor jobs budgets automation semantic_search guard_rules configuration".split(),
+            "system": "status doctor jobs budgets automation semantic_search guard_rules prices configuration".split(),
             "people": ["users", "audit_log", "access_log"],
             "settings": ["settings", "security", "keys", "privacy", "your_data"],
         }

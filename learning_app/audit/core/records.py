@@ -64,8 +64,8 @@ class FindingCode(StrEnum):
 class MethodologyRecord(NamedTuple):
     """A methodology as it is now; `is_held` by the guard, `is_decayed` by the court's detector.
 
-    `is_kept_by_one` fell below the demotion bar, but not without the outcomes of some single owner. `is_by_ladder` is
-    at the bar, but not without the outcomes of institution runs.
+    One that `has_fallen_by_one` is below the demotion bar, but not without the outcomes of some single owner; one that
+    `is_by_ladder` is at the bar, but not without the outcomes of institution runs.
     """
 
     uid: str
@@ -74,7 +74,7 @@ class MethodologyRecord(NamedTuple):
     is_graduated: bool
     is_held: bool = False
     is_decayed: bool = False
-    is_kept_by_one: bool = False
+    has_fallen_by_one: bool = False
     is_by_ladder: bool = False
 
 

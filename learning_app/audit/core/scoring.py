@@ -143,7 +143,7 @@ def score_graduation_fp_rate(
     kept = [method for method in methods if method.is_graduated]
     marked = {
         FindingCode.SKILL_DECAYED: [method.uid for method in kept if method.is_decayed],
-        FindingCode.OUTCOMES_OF_ONE_OWNER: [method.uid for method in kept if method.is_kept_by_one],
+        FindingCode.OUTCOMES_OF_ONE_OWNER: [method.uid for method in kept if method.has_fallen_by_one],
         FindingCode.GRADUATED_BY_LADDER: [method.uid for method in kept if method.is_by_ladder],
     }
     findings = (

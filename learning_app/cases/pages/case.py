@@ -3,17 +3,18 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from learning_app.cases.models import CASE_KIND, OWNER, CaseHint, TradingCase
-from learning_app.cases.pages.labels import bound_label, credit_label, judged_label, why_unjudged
+from learning_app.cases.pages.labels import Credit, bound_label, credit_of, judged_label, why_unjudged
 from learning_app.cases.pages.lists import CaseRow
 from learning_app.cases.pages.timeline import KINDS, Kind, timeline_of
 from learning_app.cases.selectors import hints_of, list_case_reveals, list_outcome_events, list_own_reveals
+from learning_app.court.core import MAX_CONTROLLED_HOURS
 from learning_app.methodologies.models import LifecycleEvent
 from learning_app.methodologies.querysets import trust_rules
 from learning_app.vocabulary import LifecycleKind
@@ -25,10 +26,16 @@ from minara_site.kernel.core.amounts import mask_amounts
 from minara_site.kernel.core.excerpt import Segment
 from minara_site.kernel.guard.masking import mask, masked_for
 from minara_site.kernel.guard.selectors import find_last_hold
+from minara_site.kernel.market.outcome import WHILE_CLOSED
+from minara_site.kernel.market.selectors import find_price
 from minara_site.kernel.market.symbols import describe_asset
 from minara_site.web.decision_chart import JudgedDecision, load_decision_chart
+from minara_site.web.filters import Text
 from minara_site.web.market_labels import hours_label
+from minara_site.web.moments import span_label
 from minara_site.web.price_chart import PriceChart, price_label
+
+ONE_MINUTE = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +44,18 @@ class HintRow:
 
     name: str
     url: str
-    credit: str
+    credit: Credit
     bound: str
     is_at_bar: bool
+
+
+class PriceRow(NamedTuple):
+    """A price around a window, how it is named, and how long before or after its end it was."""
+
+    label: Text
+    price: str
+    at: datetime
+    lag: str
 
 
 def shape_hints(
@@ -55,12 +71,11 @@ def shape_hints(
         method = hint.methodology
         is_open = may_open and (principal.is_operator or not method.held_at)
         url = reverse("methodologies:one", args=[method.uid]) if is_open else ""
-        credit = credit_label(hint, case, outcomes.get(method.pk))
         rows.append(
             HintRow(
                 name_of(hint),
                 url,
-                credit,
+                credit_of(hint, outcomes.get(method.pk)),
                 bound_label(method.confidence),
                 method.confidence >= bar,
             )
@@ -78,10 +93,45 @@ def pieces_of(text: str, *, is_masked: bool) -> tuple[Segment, ...]:
     return mask_amounts(text) if is_masked else ((text, False),)
 
 
+def is_late(case: TradingCase) -> bool:
+    """Say whether its window began when it arrived, later than it was decided."""
+    return case.window.starts_at - case.decided_at >= ONE_MINUTE
+
+
+def load_prices(case: TradingCase) -> list[PriceRow]:
+    """Return the last price before the window, and the two that judged it. One query."""
+    window = case.window
+    whose = case.owner_id if case.judged_by == OWNER or case.is_demo else None
+    before = find_price(case.asset, at=window.starts_at, owner_id=whose, tolerance=WHILE_CLOSED)
+    begin = _("its arrival") if is_late(case) else _("the decision")
+    found = [
+        (_("Entry"), case.entry_price, case.entry_price_at, window.starts_at, begin),
+        (_("Exit"), case.exit_price, case.exit_price_at, window.ends_at, _("the window's end")),
+    ]
+    if before and before.at != case.entry_price_at:
+        found.insert(0, (_("Price before"), before.price, before.at, window.starts_at, begin))
+    return [
+        PriceRow(label, price_label(float(price)), at, lag_label(at, since, moment))
+        for label, price, at, since, moment in found
+        if price is not None and at is not None
+    ]
+
+
+def lag_label(at: datetime, since: datetime, moment: str) -> str:
+    """Return how long before or after a moment something was: "12 min after the decision"."""
+    lag = abs(at - since)
+    if lag < timedelta(seconds=1):
+        return _("exact")
+    span = span_label(lag) if lag >= ONE_MINUTE else _("%(seconds)s s") % {"seconds": lag.seconds}
+    words = _("%(span)s after %(moment)s") if at > since else _("%(span)s before %(moment)s")
+    return words % {"span": span, "moment": moment}
+
+
 def load_chart(case: TradingCase, now: datetime) -> PriceChart | None:
     """Return the instance's prices around a case; its owner's where they judged it, or are the only ones."""
     entry, leave = (case.entry_price, case.entry_price_at), (case.exit_price, case.exit_price_at)
-    decision = JudgedDecision(case.asset, case.window.starts_at, case.window_ends_at, entry, leave)
+    began = _("Arrived") if is_late(case) else ""
+    decision = JudgedDecision(case.asset, case.window.starts_at, case.window_ends_at, entry, leave, began=began)
     chart = None if case.judged_by == OWNER else load_decision_chart(decision, now=now)
     return chart or load_decision_chart(replace(decision, owner_id=case.owner_id), now=now)
 
@@ -114,8 +164,9 @@ def page_context(
         "window": hours_label(case.horizon_hours),
         "chart": load_chart(case, now),
         "symbol": describe_asset(case, now=now),
-        "entry_price": price_label(float(case.entry_price)) if case.entry_price is not None else "",
-        "exit_price": price_label(float(case.exit_price)) if case.exit_price is not None else "",
+        "prices": load_prices(case),
+        "chance": None if case.chance is None else 100 * case.chance,
+        "max_controlled_hours": MAX_CONTROLLED_HOURS,
         "judged": judged_label(case),
         "why_unjudged": why_unjudged(case),
         "hints": shape_hints(case, events, principal),

@@ -70,11 +70,15 @@ def timeline_of(
     now: datetime,
 ) -> list[Moment]:
     """Return every moment of a case; `names` are those of the methodologies. One query."""
+    reversed_of = {event.methodology_id: event.pk for event in reversed(events) if is_reversal(event)}
     moments = [
         *decision_moments(case),
         *(guard_moments(case)),
         *outcome_moments(case, now=now),
-        *(credit_moment(event, names) for event in events),
+        *(
+            credit_moment(event, names, is_again=event.pk > reversed_of.get(event.methodology_id, event.pk))
+            for event in events
+        ),
         *(reveal_moment(reveal) for reveal in reveals),
     ]
     return sorted(moments, key=lambda moment: moment.at)
@@ -94,18 +98,14 @@ def decision_moments(case: TradingCase) -> Iterator[Moment]:
             "t-read",
             note,
         )
-    decided = str(DIRECTIONS[Direction(case.direction)])
-    if case.entry_price is not None:
-        words = {"direction": decided, "price": price_label(float(case.entry_price))}
-        decided = _("%(direction)s at %(price)s") % words
     yield Moment(
         Kind.DECISION,
         pgettext("timeline", "Decided"),
         case.decided_at,
         "t-person",
-        decided,
+        str(DIRECTIONS[Direction(case.direction)]),
     )
-    if case.backdated:
+    if case.backdated or case.replayed:
         yield Moment(
             Kind.DECISION,
             _("Recorded later than it was decided"),
@@ -127,7 +127,9 @@ def guard_moments(case: TradingCase) -> Iterator[Moment]:
 
 
 def outcome_moments(case: TradingCase, *, now: datetime) -> Iterator[Moment]:
-    """Yield when its window ends, and what prices said then."""
+    """Yield its entry, when its window ends, and what prices said then."""
+    if case.entry_price is not None and case.entry_price_at is not None:
+        yield Moment(Kind.OUTCOME, _("Entry"), case.entry_price_at, note=price_label(float(case.entry_price)))
     ended = Moment(Kind.OUTCOME, _("Window over"), case.window_ends_at)
     is_ahead = case.window_ends_at > now
     yield replace(ended, words=_("Window ends"), tone="t-due") if is_ahead else ended
@@ -143,8 +145,13 @@ def outcome_moments(case: TradingCase, *, now: datetime) -> Iterator[Moment]:
         )
 
 
-def credit_moment(event: LifecycleEvent, names: dict[int, str]) -> Moment:
-    """Return what an outcome did to a methodology."""
+def is_reversal(event: LifecycleEvent) -> bool:
+    """Say whether an event takes away an outcome that was counted before."""
+    return "reverses" in event.details
+
+
+def credit_moment(event: LifecycleEvent, names: dict[int, str], *, is_again: bool) -> Moment:
+    """Return what an outcome did to a methodology; `is_again`: another one of the case was reversed before."""
     name = names.get(event.methodology_id or 0, "")
     if event.kind in CHANGED:
         return Moment(
@@ -153,9 +160,10 @@ def credit_moment(event: LifecycleEvent, names: dict[int, str]) -> Moment:
             event.at,
             note=name,
         )
+    words = _("Counted again: a price was corrected or came later") if is_again else _("Credited")
     return Moment(
         Kind.OUTCOME,
-        _("Credited"),
+        _("No longer counted") if is_reversal(event) else words,
         event.at,
         note=f"{name} {bounds_label(event)}",
     )

@@ -5,7 +5,7 @@ import math
 Z = 1.96
 
 
-def wilson_interval(correct: int, used: int, z: float = Z) -> tuple[float, float]:
+def wilson_interval(correct: float, used: int, z: float = Z) -> tuple[float, float]:
     """Return the lower and upper bound of `correct` of `used`, each in [0, 1]; without uses 0 and 1."""
     if used == 0:
         return 0.0, 1.0

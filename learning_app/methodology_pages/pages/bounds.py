@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from learning_app.methodologies.core.lifecycle import TrustRules
 from learning_app.methodologies.core.wilson import wilson_interval
 from learning_app.methodologies.models import LifecycleEvent
-from learning_app.methodology_pages.pages.curve import Curve, Dot, Level, Line, Plan, draw_curve
+from learning_app.methodology_pages.pages.curve import Band, Curve, Dot, Level, Line, Plan, draw_curve
 from learning_app.methodology_pages.pages.labels import LIFECYCLE
 from learning_app.vocabulary import LifecycleKind
 from minara_site.web.charts import Value
@@ -17,8 +17,13 @@ Y_TICKS = [(step / 5, f"{step / 5:.1f}") for step in range(6)]
 
 
 def bound_curve(events: Sequence[LifecycleEvent], rules: TrustRules) -> Curve | None:
-    """Return the curve of outcomes, with what they changed; None without one. `events` are the oldest first."""
-    outcomes = [event for event in events if event.kind == LifecycleKind.OUTCOME_RECORDED and event.times_used]
+    """Return the curve of outcomes, with what they changed; None without one. `events` are the oldest first.
+
+    Of the events that led to one number of uses the last one counts: the others were reversed since.
+    """
+    recorded = [event for event in events if event.kind == LifecycleKind.OUTCOME_RECORDED]
+    by_use = {used_of(event): event for event in recorded if 0 < used_of(event) <= used_of(recorded[-1])}
+    outcomes = [by_use[use] for use in sorted(by_use)]
     if not outcomes:
         return None
     bounds = [(used_of(event), event.confidence or 0.0) for event in outcomes]
@@ -55,11 +60,11 @@ def bound_curve(events: Sequence[LifecycleEvent], rules: TrustRules) -> Curve | 
         y_ticks=Y_TICKS,
         levels=levels_of(rules),
         dots=[
-            *(dot_of(event) for event in events if event.kind in TURNS),
+            *(dot_of(event) for event in events if event.kind in TURNS and used_of(event) in by_use),
             Dot(*bounds[-1], f"{label_of(last)}: {bound_label(last)}", is_last=True),
         ],
         x_text=_("uses with a settled outcome"),
-        band=(bounds, upper),
+        bands=[Band(bounds, upper)],
         notes=sorted({rules.min_uses, rules.min_uses_before_demotion}),
         right=[used_of(event) for event in outcomes if event.details.get("correct")],
         wrong=[used_of(event) for event in outcomes if not event.details.get("correct")],
@@ -99,6 +104,7 @@ def dot_of(event: LifecycleEvent) -> Dot:
 def label_of(event: LifecycleEvent) -> str:
     """Return which use an outcome was, whether it was right, and the count with it."""
     said = _("right") if event.details.get("correct") else _("wrong")
+    said = _("one reversed") if "reverses" in event.details else said
     counts = {"use": event.times_used, "said": said, "right": event.times_correct}
     return _("use %(use)s, %(said)s: %(right)s of %(use)s") % counts
 

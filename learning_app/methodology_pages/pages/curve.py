@@ -24,6 +24,15 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class Band:
+    """What is filled between two lines; `css` gives its look."""
+
+    lower: Places
+    upper: Places
+    css: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Level:
     """A value that a dashed line marks; `short` is its word where there is little room, below the line or left."""
 
@@ -46,7 +55,7 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a curve shows, in steps and values. `band` is filled between its two lines; `notes` are steps marked across.
+    """What a curve shows, in steps and values. `notes` are steps marked across.
 
     `right` and `wrong` are the steps of outcomes, drawn as ticks and crosses on the floor.
     """
@@ -58,7 +67,7 @@ class Plan:
     levels: Sequence[Level]
     dots: Sequence[Dot]
     x_text: str
-    band: tuple[Places, Places] | None = None
+    bands: Sequence[Band] = ()
     notes: Sequence[int] = ()
     right: Sequence[int] = ()
     wrong: Sequence[int] = ()
@@ -87,7 +96,7 @@ class CurveDrawing(Frame):
 
     y_ticks: Sequence[Tick]
     x_ticks: Sequence[Tick]
-    area: str
+    areas: Sequence[tuple[str, str]]
     lines: Sequence[tuple[str, str]]
     levels: Sequence[DrawnLevel]
     notes: Sequence[float]
@@ -157,8 +166,9 @@ def draw(
             DrawnLevel(y, LEFT + 6, word_y, text, "") if level.is_left else DrawnLevel(y, right, word_y, text, "c-end")
         )
 
-    lower, upper = plan.band or ((), ())
-    area = f"{path([*spots(lower), *reversed(spots(upper))])}Z" if plan.band else ""
+    def fill(band: Band) -> str:
+        return f"{path([*spots(band.lower), *reversed(spots(band.upper))])}Z"
+
     return CurveDrawing(
         width=width,
         height=height,
@@ -168,7 +178,7 @@ def draw(
         bottom=bottom,
         y_ticks=[Tick(up(value), text) for value, text in plan.y_ticks],
         x_ticks=[Tick(across(step), f"{step:,}") for step in spaced(first, last, words)],
-        area=area,
+        areas=[(band.css, fill(band)) for band in plan.bands],
         lines=[(line.css, path(spots(line.places))) for line in plan.lines if line.places],
         levels=[place_level(level) for level in plan.levels if low <= level.value <= high],
         notes=[across(step) for step in plan.notes if first < step < last],

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _, gettext_lazy
 
+from learning_app.court.services.evidence import MARK_LOST
 from learning_app.methodologies.models import LifecycleEvent
 from learning_app.methodology_pages.pages.labels import LIFECYCLE, why_label
 from learning_app.methodology_pages.selectors import find_readable_cases
@@ -62,6 +63,10 @@ class EventRow:
 
     @property
     def label(self) -> Text:
+        if "reverses" in self.event.details:
+            return _("Outcome reversed")
+        if MARK_LOST in self.event.details:
+            return _("Mark lost")
         is_undo = "undo" in self.event.details and "rollback" not in self.event.details
         return _("Decision undone") if is_undo else LIFECYCLE[LifecycleKind(self.event.kind)]
 

@@ -1,4 +1,4 @@
-"""The evidence of the court after each independent case, as a curve with the line of 20. Source: court.md."""
+"""The evidence of the court after each independent call, as a curve with the line of 20. Source: court.md."""
 
 import math
 from collections.abc import Sequence
@@ -41,11 +41,13 @@ def evidence_curve(logs: Sequence[float]) -> Curve | None:
     if logs[highest] > logs[-1]:
         dots.insert(0, Dot(*tens[highest], _("maximum %(most)s") % numbers))
     plan = Plan(
-        label=_("Evidence after %(count)s independent cases: now %(now)s, at its maximum %(most)s; 20 beats chance")
+        label=_(
+            "Evidence after %(count)s independent calls: now %(now)s, at its maximum %(most)s; 20 is better than chance"
+        )
         % numbers,
         rows=[
             Value(
-                _("case %(number)s") % {"number": step},
+                _("call %(number)s") % {"number": step},
                 value,
                 e_label(value * LOG_10),
             )
@@ -60,12 +62,12 @@ def evidence_curve(logs: Sequence[float]) -> Curve | None:
             Level(
                 bar,
                 _("20: chance gets here once in 20 times"),
-                _("20 beats chance"),
+                _("20: better than chance"),
                 is_left=True,
             )
         ],
         dots=dots,
-        x_text=_("independent cases"),
+        x_text=_("independent calls"),
     )
     return draw_curve(plan)
 

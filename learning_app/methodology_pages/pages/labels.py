@@ -3,7 +3,8 @@
 from django.conf import settings
 from django.utils.translation import gettext as _, gettext_lazy, ngettext
 
-from learning_app.court.services.evidence import DECAYED
+from learning_app.cases.services.anew import JUDGED_ANEW
+from learning_app.court.services.evidence import DECAYED, MARK_LOST
 from learning_app.methodologies.core.lifecycle import count_missing
 from learning_app.methodologies.models import LifecycleEvent, Methodology
 from learning_app.methodologies.querysets import is_court_enforced, trust_rules
@@ -30,6 +31,7 @@ LIFECYCLE: dict[LifecycleKind, Text] = {
     LifecycleKind.SYNTHESIS_AUTO_DEMOTE: gettext_lazy("Demoted by the learning cron"),
     LifecycleKind.MARKET_STRESS_FREEZE: gettext_lazy("Market stress: no verdicts"),
     LifecycleKind.IMPORTED: gettext_lazy("Imported"),
+    LifecycleKind.REWORDED: gettext_lazy("Text changed"),
 }
 
 
@@ -51,7 +53,9 @@ def why_label(event: LifecycleEvent) -> str:
         return why % {"number": number}
     known = {
         "scan": _("The guard refuses its text."),
-        DECAYED: _("Its skill seems to be gone."),
+        DECAYED: _("Recent results no longer support it."),
+        MARK_LOST: _("It lost a mark: what counts for it changed."),
+        JUDGED_ANEW: _("Its cases were counted anew, each bet once."),
         "demo_removed": _("The demo was removed, and the outcomes of its cases with it."),
     }
     return event.reason_text or next((words for key, words in known.items() if key in details), "")
@@ -82,7 +86,7 @@ def why_not_injected(row: Methodology) -> str:
     if row.confidence < config.injection_threshold:
         return _("its bound fell below %(bar)s") % {"bar": f"{config.injection_threshold:.2f}"}
     if is_court_enforced() and not row.beats_chance:
-        return _("it has not shown yet that it beats chance")
+        return _("it is not shown to be better than chance yet")
     if is_court_enforced() and row.decay_at:
-        return _("its skill seems to be gone")
+        return _("recent results no longer support it")
     return _("today's guard rules refuse its text")

@@ -177,8 +177,8 @@ class MethodologyRow:
 
 
 MARKS: dict[str, Text] = {
-    "beats_chance": gettext_lazy("beats chance"),
-    "survives_store": gettext_lazy("survives the store"),
+    "beats_chance": gettext_lazy("better than chance"),
+    "survives_store": gettext_lazy("holds among all methods"),
 }
 
 

@@ -1,6 +1,7 @@
 """The causes of alerts that exist now, read from the tables of their rooms; nothing here writes.
 
-Facts are numbers, moments and names of the product: no text of a user is among them.
+Facts are numbers, moments and names of the product: of what users write only symbols and names of methodologies are
+among them.
 """
 
 from collections.abc import Iterator
@@ -15,24 +16,30 @@ from django.db.models import Count, Min
 from learning_app.audit.core.composite import Band
 from learning_app.audit.selectors import list_reports
 from learning_app.cases.models import CronRun, TradingCase
+from learning_app.cases.services.anew import JUDGED_ANEW
 from learning_app.cases.services.cron import EVERY
+from learning_app.methodologies.models import LifecycleEvent, Methodology
 from learning_app.preferences.models import Preference
+from learning_app.vocabulary import LifecycleKind
 from memory_app.writes.selectors.anomalies import load_held
 from minara_site.console.models import Alert, AlertKind
 from minara_site.kernel.backup.selectors import load_last_backup
 from minara_site.kernel.guard.kinds import stored_kinds
+from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.guard.selectors import OWNER_ACT
 from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.kernel.jobs.services import OVER
 from minara_site.kernel.jobs.table import load_jobs
 from minara_site.kernel.llm.selectors import load_budget
+from minara_site.kernel.market.doubts import load_doubted
 from minara_site.kernel.ownership import EVERYONE
 
 HEARTBEAT_LATE = 2 * EVERY
 BUDGET_SHARE = 0.9
 WAITS_LONG = timedelta(days=2)
 FAILED_IN_A_ROW = 3
+MAX_NAMES = 5
 WORST_LAST = (Band.HEALTHY, Band.WATCH, Band.DEGRADED, Band.ALARM)
 
 
@@ -55,6 +62,8 @@ def find_causes(*, now: datetime) -> dict[str, Cause]:
         find_backup(now),
         find_held_writes(now),
         find_symbols_read_again(),
+        find_doubted_prices(),
+        find_judged_anew(),
     )
     found = chain(*rooms, find_failing_jobs())
     return {cause.name: cause for cause in found}
@@ -172,6 +181,25 @@ def find_symbols_read_again() -> Iterator[Cause]:
     """Yield that an upgrade read stored symbols again, until an operator closes the alert that it left."""
     for alert in Alert.objects.open().filter(kind=AlertKind.SYMBOLS):
         yield Cause(alert.cause, AlertKind.SYMBOLS, alert.facts)
+
+
+def find_doubted_prices() -> Iterator[Cause]:
+    """Yield that prices of the instance are in doubt, until none is."""
+    count, newest = load_doubted(1)
+    for row in newest:
+        yield Cause("prices", AlertKind.PRICES, {"count": count, "symbol": row.symbol})
+
+
+def find_judged_anew() -> Iterator[Cause]:
+    """Yield that methodologies left prompts when an upgrade judged their cases anew; not again once it was closed."""
+    last = Alert.objects.filter(kind=AlertKind.JUDGED).order_by("pk").last()
+    if last and last.closed_at:
+        return
+    fallen = LifecycleEvent.objects.filter(kind=LifecycleKind.DEMOTED, details__has_key=JUDGED_ANEW)
+    rows = Methodology.objects.filter(pk__in=fallen.values("methodology")).order_by("pk")
+    names = ["" if row.held_at else mask(row.name) for row in rows[:MAX_NAMES]]
+    if names:
+        yield Cause("judged", AlertKind.JUDGED, {"count": rows.count(), "names": names})
 
 
 def find_failing_jobs() -> Iterator[Cause]:

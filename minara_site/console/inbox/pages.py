@@ -20,6 +20,7 @@ from minara_site.kernel.guard.kinds import stored_kinds
 from minara_site.kernel.llm.core import Span
 from minara_site.kernel.llm.core.windows import EVERY
 from minara_site.web.filters import Filter, FilterKind, Rows
+from minara_site.web.labels import enumeration
 from minara_site.web.lists import Column, Empty, ListSpec, by_time
 from minara_site.web.moments import number_label, span_label
 
@@ -127,21 +128,36 @@ def describe_alert(alert: Alert, labels: Mapping[str, str], *, now: datetime) ->
             todo = _("Read the error of the newest run, mend what it names, and retry it.")
             return text, todo, _("Open the run"), reverse("jobs:run", args=[facts["run"]])
         case AlertKind.BACKUP:
-            text = _("There is no backup yet, and the last try failed.")
-            if facts["made_at"]:
-                age = span_label(now - datetime.fromisoformat(facts["made_at"]))
-                text = _("The last backup is %(span)s old.") % {"span": age}
+            text = backup_label(facts, now)
             todo = _("Read the error of its newest run, mend what it names, and start the job again.")
             link, url = _("Open its runs"), f"{reverse('jobs:list')}?job={MAKE}"
         case AlertKind.WRITES:
             text = anomaly_label(Anomaly(AnomalyKind.HELD, since=alert.opened_at, **facts), labels)
             todo = _("Roll back what it wrote and revoke its key. The alert closes after 24 hours.")
             link, url = _("Open its writes"), rows_url(facts["writer"], AnomalyKind.HELD)
-        case AlertKind.SYMBOLS:
-            text = _("The upgrade read symbols again: %(changes)s.") % {"changes": changes_label(facts["changes"])}
-            todo = _("Look whether each is what your agents meant, then close the alert.")
-            link, url = _("Open the trading cases"), reverse("cases:list")
+        case AlertKind.SYMBOLS | AlertKind.JUDGED:
+            text, todo, link, url = describe_upgrade(alert)
+        case AlertKind.PRICES:
+            template = ngettext(
+                "%(number)s price is more than 20 times away from the one before: %(symbol)s.",
+                "%(number)s prices are more than 20 times away from the one before, the newest: %(symbol)s.",
+                facts["count"],
+            )
+            text = template % {"number": number_label(facts["count"]), "symbol": facts["symbol"]}
+            todo = _("Nothing is judged by them. Confirm each that is right; correct the others at their source.")
+            link, url = _("Open the prices"), reverse("prices:page")
     return text, todo, link, url
+
+
+def describe_upgrade(alert: Alert) -> tuple[str, str, str, str]:
+    """Return what an upgrade read or judged otherwise, what to do, what shows it, and its address."""
+    if alert.kind == AlertKind.SYMBOLS:
+        changes = changes_label(alert.facts["changes"])
+        text = _("The upgrade read symbols again: %(changes)s.") % {"changes": changes}
+        todo = _("Look whether each is what your agents meant, then close the alert.")
+        return text, todo, _("Open the trading cases"), reverse("cases:list")
+    todo = _("They come back by outcomes that bring them to the bar. Read the list, then close the alert.")
+    return judged_label(alert.facts), todo, _("Open the methodologies"), reverse("methodologies:list")
 
 
 def changes_label(changes: list[dict[str, Any]]) -> str:
@@ -153,6 +169,26 @@ def changes_label(changes: list[dict[str, Any]]) -> str:
     said = [one % change for change in changes[:MAX_CHANGES]]
     more = len(changes) - len(said)
     return "; ".join([*said, _("%(more)d more") % {"more": more}] if more else said)
+
+
+def judged_label(facts: dict[str, Any]) -> str:
+    """Return which methodologies left prompts when their cases were judged anew; held ones without their name."""
+    names = [name or _("one that is held") for name in facts["names"]]
+    if more := facts["count"] - len(names):
+        names.append(_("%(more)d more") % {"more": more})
+    template = ngettext(
+        "%(number)s methodology left prompts when the upgrade judged its cases anew: %(names)s.",
+        "%(number)s methodologies left prompts when the upgrade judged their cases anew: %(names)s.",
+        facts["count"],
+    )
+    return template % {"number": number_label(facts["count"]), "names": enumeration(names)}
+
+
+def backup_label(facts: dict[str, Any], now: datetime) -> str:
+    """Return how old the last backup is."""
+    if facts["made_at"] is None:
+        return _("There is no backup yet, and the last try failed.")
+    return _("The last backup is %(span)s old.") % {"span": span_label(now - datetime.fromisoformat(facts["made_at"]))}
 
 
 def heartbeat_label(facts: dict[str, Any], now: datetime) -> str:

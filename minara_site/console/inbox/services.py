@@ -11,12 +11,13 @@ from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.errors import Conflict, NotFound
 
 KEPT_FOR = timedelta(days=90)
+REMEMBERED = (AlertKind.BAND, AlertKind.JUDGED)
 
 
 def refresh_alerts(*, now: datetime) -> dict[str, int]:
     """Open an alert for each new cause, bring the facts of the others up to date, and close those whose cause is gone.
 
-    Closed ones are deleted after 90 days, but those of a band, which say for which report they were closed. Of two at
+    Closed ones are deleted after 90 days, but those of which the last says that its cause opens none again. Of two at
     once the constraint lets one open each; a second time changes nothing.
     """
     causes = find_causes(now=now)
@@ -38,7 +39,7 @@ def refresh_alerts(*, now: datetime) -> dict[str, int]:
             if cause.name not in alerts
         ]
         Alert.objects.bulk_create(new, ignore_conflicts=True)
-        Alert.objects.filter(closed_at__lte=now - KEPT_FOR).exclude(kind=AlertKind.BAND).delete()
+        Alert.objects.filter(closed_at__lte=now - KEPT_FOR).exclude(kind__in=REMEMBERED).delete()
     return {"opened": len(new), "closed": len(gone)}
 
 

@@ -1,1 +1,1 @@
-"""`POST /v1/prices`: agents and operators say what something cost."""
+"""What agents and operators say something cost, and `/ops/prices/`: which of it is in doubt, and the newest."""

@@ -63,11 +63,16 @@ class SymbolQuery(Strict):
 
 
 class PricesStored(Schema):
-    """How many prices are new, how many replace another of the same symbol and time, how many stood there already."""
+    """How many prices are new, how many replace another of the same symbol and time, how many stood there already.
+
+    `doubted` of the first two are more than 20 times away from the one before within an hour: they judge nothing until
+    the next within an hour agrees within 2 times, or an operator confirms them.
+    """
 
     new: int
     corrected: int
     unchanged: int
+    doubted: int
 
 
 @router.post(
@@ -93,6 +98,7 @@ def post(request: PageRequest, payload: Body[NewPrices]) -> Status[dict[str, Any
         "new": counts.new,
         "corrected": counts.corrected,
         "unchanged": counts.unchanged,
+        "doubted": counts.doubted,
     }
     return Status(202, {"data": stored})
 

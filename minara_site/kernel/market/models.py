@@ -5,6 +5,7 @@ that owner's key and judges that owner's decisions only (decisions: whose word c
 far from the price before it that nothing reads it, until the next price agrees or an operator confirms it.
 """
 
+from datetime import datetime
 from typing import Any, ClassVar
 
 from django.conf import settings
@@ -81,9 +82,19 @@ class PriceBar(models.Model):
             ),
         ]
 
+    @property
+    def at(self) -> datetime:
+        return self.closes_at
+
+    @property
+    def price(self) -> Any:
+        return self.close
+
 
 class PricePoint(models.Model):
     """One price of a symbol at a moment."""
+
+    interval_seconds = 0
 
     owner = price_owner()
     symbol = models.CharField(max_length=32)

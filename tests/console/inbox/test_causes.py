@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from learning_app.audit.models import AuditReport
+from learning_app.cases.services.anew import JUDGED_ANEW
+from learning_app.methodologies.models import Methodology
 from minara_site.console.inbox.causes import find_causes
-from minara_site.console.inbox.services import refresh_alerts
+from minara_site.console.inbox.services import close_alert, refresh_alerts, reopen_alert
 from minara_site.console.models import Alert
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.guard.models import Hold
@@ -19,13 +21,15 @@ from minara_site.kernel.llm.models import BudgetWindow
 from minara_site.kernel.llm.selectors import load_budget
 from profile_app.documents.core import DocumentKind
 from tests.console.quarantine.test_pages import hold_text
+from tests.kernel.market.rows import put_points
 from tests.kit.clock import NOON
 from tests.kit.tables import Faults
-from tests.learning_app.audit.rows import make_heartbeat, make_report
-from tests.learning_app.rows import make_case, make_preference
+from tests.learning_app.audit.rows import make_event, make_heartbeat, make_report
+from tests.learning_app.rows import make_case, make_methodology, make_preference
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("frozen")]
 TICK, TWO_DAYS = timedelta(microseconds=1), timedelta(days=2)
+SECRET = "sk-ant-api03-" + "Zk3Vq8Lr" * 11 + "AA"
 
 
 def names() -> set[str]:
@@ -111,6 +115,18 @@ def test_a_job_is_a_cause_when_its_last_three_runs_failed() -> None:
     assert facts("job:market.fetch") == {"job": "market.fetch", "run": newest.pk}
 
 
+def test_prices_in_doubt_are_one_cause_until_none_of_the_instance_is(ana: Any) -> None:
+    put_points((0, "100"), (0.5, "9000"), owner=ana, now=NOON)
+    assert names() == set()
+    put_points((0, "100"), (0.5, "9000"), now=NOON)
+    put_points((0, "7"), (0.2, "900"), (0.4, "7"), symbol="SOL", now=NOON)
+    assert facts("prices") == {"count": 2, "symbol": "BTC"}
+    put_points((0.6, "9000"), now=NOON)
+    assert facts("prices") == {"count": 1, "symbol": "SOL"}
+    put_points((0.2, "8"), symbol="SOL", now=NOON)
+    assert names() == set()
+
+
 def test_a_fallen_band_is_a_cause_until_it_is_back_and_not_twice_for_one_report() -> None:
     """Reports come one after the other, or several (+) between two runs of the job; an operator closes the alert."""
     faults = Faults()
@@ -147,6 +163,30 @@ def test_a_fallen_band_is_a_cause_until_it_is_back_and_not_twice_for_one_report(
         Alert.objects.all().delete()
         AuditReport.objects.all().delete()
     faults.show()
+
+
+@pytest.mark.database
+def test_what_left_prompts_when_cases_were_judged_anew_is_a_cause_until_it_is_closed_and_never_again() -> None:
+    rows = [make_methodology(name=f"Method {letter}") for letter in "abcdefg"]
+    make_event(rows[0], "demoted", details={})
+    make_event(rows[0], "requantized_by_judge", details={JUDGED_ANEW: 1})
+    assert names() == set()
+    for row in rows[1:]:
+        make_event(row, "demoted", details={JUDGED_ANEW: 1})
+    Methodology.objects.filter(pk=rows[2].pk).update(held_at=NOON)
+    Methodology.objects.filter(pk=rows[3].pk).update(name=f"Key {SECRET}")
+    shown = facts("judged")["names"]
+    assert (facts("judged")["count"], shown[:2], shown[3:]) == (6, ["Method b", ""], ["Method e", "Method f"])
+    assert SECRET not in shown[2]
+    assert refresh_alerts(now=NOON) == {"opened": 1, "closed": 0}
+    assert refresh_alerts(now=NOON) == {"opened": 0, "closed": 0}
+    alert = Alert.objects.get(kind="judged")
+    close_alert(alert_id=alert.pk, actor="user:1", now=NOON)
+    later = NOON + timedelta(days=91)
+    assert refresh_alerts(now=later) == {"opened": 0, "closed": 0}, "what was closed is remembered"
+    reopen_alert(alert_id=alert.pk, actor="user:1", now=later)
+    assert refresh_alerts(now=later) == {"opened": 0, "closed": 0}
+    assert Alert.objects.open().get() == alert
 
 
 def test_a_backup_is_late_after_two_slots_or_when_the_job_failed_since_and_never_without_a_folder(

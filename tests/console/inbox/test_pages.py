@@ -40,7 +40,9 @@ def make_each() -> list[tuple[str, str]]:
     alert("job:market.fetch", AlertKind.JOB, job="market.fetch", run=run.pk)
     alert("backup", AlertKind.BACKUP, made_at=ago)
     alert("backup.none", AlertKind.BACKUP, made_at=None)
+    alert("judged", AlertKind.JUDGED, count=7, names=["RSI below 30", "", "Breakout"])
     alert("writes:key:bad00000", AlertKind.WRITES, writer="key:bad00000", count=11, of=1200, seconds=119)
+    alert("prices", AlertKind.PRICES, count=1234, symbol="BTC")
     alert("writes:job:x", AlertKind.WRITES, writer="job:x", count=7, of=20, seconds=120)
     return [
         ("The learning audit fell from Watch to Alarm.", f"/audit/{report.pk}/"),
@@ -55,8 +57,19 @@ def make_each() -> list[tuple[str, str]]:
         ("The last backup is 3 d old.", "/ops/jobs/?job=backup.make"),
         ("There is no backup yet, and the last try failed.", "/ops/jobs/?job=backup.make"),
         (
+            (
+                "7 methodologies left prompts when the upgrade judged their cases anew: "
+                "RSI below 30, one that is held, Breakout, 4 more."
+            ),
+            "/methodologies/",
+        ),
+        (
             "11 of 1,200 writes by API key bad00000 were held in a minute.",
             "/ops/writes/rows/?writer=key%3Abad00000&light=held",
+        ),
+        (
+            "1,234 prices are more than 20 times away from the one before, the newest: BTC.",
+            "/ops/prices/",
         ),
         ("7 of 20 writes by the job x were held in 2 min.", "/ops/writes/rows/?writer=job%3Ax&light=held"),
     ]

@@ -93,6 +93,8 @@ def test_a_changed_row_is_a_correction(write):
     said, code = run(write(LINE.format(hour=0), LINE.format(hour=1).replace(",2,", ",2.5,")))
     assert (said.strip(), code) == ("BTC: of 2 rows 0 new, 1 corrected, 0 refused.", 0)
     assert find_price("BTC", at=T0 + 2 * HOUR, owner_id=None, tolerance=HOUR).price == 2.5
+    said, _code = run(write(LINE.format(hour=2).replace("1,3,0.5,2", "99,99,99,99")))
+    assert said.strip().endswith("1 judge nothing yet: see the page Prices.")
 
 
 def test_a_dry_run_stores_nothing(write):

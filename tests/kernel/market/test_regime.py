@@ -1,21 +1,19 @@
-"""The regime of a window, against numpy; one bar, one tick and one price before and after each edge."""
+"""The regime of a window, against numpy; one close, one tick and one price before and after each edge."""
 
 from decimal import Decimal
 
 import numpy as np
 from hypothesis import given, strategies as st
 
-from minara_site.kernel.market.core import Bar
 from minara_site.kernel.market.regime import MIN_BARS, Regime, classify_regime
-from tests.kernel.market.rows import HOUR, T0
 from tests.kit.tables import table
 
 TICK = Decimal("1e-12")
-EDGE_BARS = 101  # as many returns as S4's window has, and as many up as down
+EDGE_CLOSES = 101  # as many returns as S4's window has, and as many up as down
 
 
-def bars_of(closes):
-    return [Bar(T0 + number * HOUR, *4 * [Decimal(close)]) for number, close in enumerate(closes)]
+def closes_of(prices):
+    return [Decimal(price) for price in prices]
 
 
 def straight(last, count=MIN_BARS):
@@ -25,9 +23,9 @@ def straight(last, count=MIN_BARS):
 
 def zigzag(deviation_pct):
     """Closes whose log returns have exactly this sample deviation: half of them up, half down, by as much each."""
-    size = EDGE_BARS - 1
+    size = EDGE_CLOSES - 1
     step = float(deviation_pct) / 100 * np.sqrt((size - 1) / size)
-    return [repr(float(100 * np.exp(step * (number % 2)))) for number in range(EDGE_BARS)]
+    return [repr(float(100 * np.exp(step * (number % 2)))) for number in range(EDGE_CLOSES)]
 
 
 @given(
@@ -42,7 +40,7 @@ def test_agrees_with_numpy(closes, trend, volatility):
     if min(abs(abs(change) - trend), abs(deviation - volatility)) < 1e-9:
         return  # the edges are tested exactly
     direction = "chop" if abs(change) < trend else "trend_up" if change > 0 else "trend_down"
-    tag = classify_regime(bars_of(map(repr, closes)), trend_pct=trend, volatility_pct=volatility)
+    tag = classify_regime(closes_of(map(repr, closes)), trend_pct=trend, volatility_pct=volatility)
     assert tag == f"{direction}_{'hivol' if deviation >= volatility else 'lowvol'}"
 
 
@@ -57,12 +55,12 @@ def test_agrees_with_numpy(closes, trend, volatility):
     ],
 )
 def test_the_edges_of_a_trend(last, tag):
-    assert classify_regime(bars_of(straight(last))) is tag
+    assert classify_regime(closes_of(straight(last))) is tag
 
 
 def test_a_threshold_of_a_tenth_is_a_tenth_and_not_its_nearest_float():
-    assert classify_regime(bars_of(straight("100.1")), trend_pct=0.1) is Regime.CHOP_LOWVOL
-    assert classify_regime(bars_of(straight(Decimal("100.1") + TICK)), trend_pct=0.1) is Regime.TREND_UP_LOWVOL
+    assert classify_regime(closes_of(straight("100.1")), trend_pct=0.1) is Regime.CHOP_LOWVOL
+    assert classify_regime(closes_of(straight(Decimal("100.1") + TICK)), trend_pct=0.1) is Regime.TREND_UP_LOWVOL
 
 
 @table(
@@ -70,11 +68,11 @@ def test_a_threshold_of_a_tenth_is_a_tenth_and_not_its_nearest_float():
     [("0.399999999", Regime.CHOP_LOWVOL), ("0.400000001", Regime.CHOP_HIVOL), ("0", Regime.CHOP_LOWVOL)],
 )
 def test_the_edge_of_volatility(deviation, tag):
-    assert classify_regime(bars_of(zigzag(deviation))) is tag
+    assert classify_regime(closes_of(zigzag(deviation))) is tag
 
 
 def test_volatility_is_high_from_its_threshold_on():
-    flat = bars_of(["100"] * MIN_BARS)
+    flat = closes_of(["100"] * MIN_BARS)
     assert classify_regime(flat, volatility_pct=0) is Regime.CHOP_HIVOL
     assert classify_regime(flat, volatility_pct=5e-324) is Regime.CHOP_LOWVOL
 
@@ -82,12 +80,12 @@ def test_volatility_is_high_from_its_threshold_on():
 @table("last", ["110", "90"])
 def test_a_jump_is_a_volatile_trend(last):
     wanted = {"110": Regime.TREND_UP_HIVOL, "90": Regime.TREND_DOWN_HIVOL}[last]
-    assert classify_regime(bars_of(straight(last))) is wanted
+    assert classify_regime(closes_of(straight(last))) is wanted
 
 
-def test_one_bar_too_few_is_unknown():
-    assert classify_regime(bars_of(["100"] * MIN_BARS)) is Regime.CHOP_LOWVOL
-    assert classify_regime(bars_of(["100"] * (MIN_BARS - 1))) is Regime.UNKNOWN
+def test_one_close_too_few_is_unknown():
+    assert classify_regime(closes_of(["100"] * MIN_BARS)) is Regime.CHOP_LOWVOL
+    assert classify_regime(closes_of(["100"] * (MIN_BARS - 1))) is Regime.UNKNOWN
     assert classify_regime([]) is Regime.UNKNOWN
 
 
@@ -96,22 +94,8 @@ def test_a_close_that_is_no_price_is_unknown_wherever_it_stands(close):
     for place in (0, 5, -1):
         closes = ["100"] * MIN_BARS
         closes[place] = close
-        assert classify_regime(bars_of(closes)) is Regime.UNKNOWN
+        assert classify_regime(closes_of(closes)) is Regime.UNKNOWN
 
 
 def test_the_least_and_the_greatest_price_are_prices():
-    assert classify_regime(bars_of(["1e-18", "1e18"] * 6)) is Regime.TREND_UP_HIVOL
-
-
-def test_only_closes_count():
-    bars = [
-        Bar(
-            bar.opens_at,
-            Decimal("NaN"),
-            Decimal(9**9),
-            Decimal(0),
-            bar.close,
-        )
-        for bar in bars_of(straight("101"))
-    ]
-    assert classify_regime(bars) is Regime.TREND_UP_LOWVOL
+    assert classify_regime(closes_of(["1e-18", "1e18"] * 6)) is Regime.TREND_UP_HIVOL

@@ -1,4 +1,4 @@
-"""What something cost at a moment: never from after it, the newest word that counts, one step down an index."""
+"""What something cost at a moment or first after it: the word that counts, one step down an index."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -9,6 +9,9 @@ from django.db import connection, transaction
 from hypothesis import given, settings, strategies as st
 
 from minara_site.kernel.market import statements
+from minara_site.kernel.market.models import PriceBar, PricePoint
+from minara_site.kernel.market.moves import find_move, find_moves, first_quotes
+from minara_site.kernel.market.outcome import Gap, OutcomeWindow
 from minara_site.kernel.market.selectors import find_newest_close, find_price, find_prices, list_newest, list_quotes
 from tests.kernel.market.rows import HOUR, T0, bar, put_bars, put_points
 from tests.kit.tables import table
@@ -49,11 +52,17 @@ def test_an_owners_price_counts_for_them_alone_and_only_when_it_is_newer(now, an
     assert price(2, owner=ana) == 70
 
 
-def test_of_one_moment_a_candle_counts_before_a_point_and_a_long_one_before_a_short_one(now):
+def test_of_one_moment_a_candle_counts_before_a_point_and_a_short_one_before_a_long_one(now):
     put_points((1, "1"), now=now)
-    put_bars(bar(0, "2"), now=now)
     put_bars(bar(-3, "3"), seconds=4 * 3600, now=now)
-    assert price(1) == 3
+    assert price(1) == first_at(1).price == 3
+    put_bars(bar(0, "2"), now=now)
+    assert price(1) == first_at(1).price == 2
+    assert list_newest(now=now)[0].quote.length == HOUR
+
+
+def first_at(hour):
+    return first_quotes([("BTC", T0 + hour * HOUR)], owner_id=None)[0]
 
 
 def test_another_symbol_never_counts(now):
@@ -63,60 +72,102 @@ def test_another_symbol_never_counts(now):
 
 def test_prices_come_back_digit_for_digit(now):
     digits = ["0.000000000000000001", "123456789012345", "0.0123456789012345", "61234.5", "1234567.89012345"]
-    put_points(*enumerate(digits), now=now)
-    assert [price(hour) for hour in range(len(digits))] == [Decimal(text) for text in digits]
+    put_points(*((2 * place, text) for place, text in enumerate(digits)), now=now)  # so far apart none is in doubt
+    assert [price(2 * place) for place in range(len(digits))] == [Decimal(text) for text in digits]
+    assert [first_at(2 * place).price for place in range(len(digits))] == [Decimal(text) for text in digits]
 
 
 HOURS = st.integers(0, 12)
 PRICES = st.integers(1, 5).map(Decimal)
 SPAN = st.sampled_from([1, 2, 4])
+RARELY = st.sampled_from([False, False, False, True])
 
 
 @given(
     candles=st.lists(
-        st.tuples(HOURS, SPAN, PRICES, st.booleans()),
+        st.tuples(HOURS, SPAN, PRICES, st.booleans(), RARELY),
         max_size=8,
         unique_by=lambda c: (c[0] + c[1], c[1], c[3]),
     ),
-    points=st.lists(st.tuples(HOURS, PRICES, st.booleans()), max_size=6, unique_by=lambda p: (p[0], p[2])),
+    points=st.lists(st.tuples(HOURS, PRICES, st.booleans(), RARELY), max_size=6, unique_by=lambda p: (p[0], p[2])),
     asked=st.integers(0, 34),
     tolerance=st.integers(0, 20),
     for_owner=st.booleans(),
 )
 @settings(max_examples=60)
 def test_a_look_up_finds_what_searching_every_row_finds(candles, points, asked, tolerance, for_owner):
-    now = T0 + WEEK
+    """Of one moment the instance's counts before an owner's, a candle before a point, a short one before a long one."""
     at, oldest = T0 + asked * HOUR / 2, T0 + asked * HOUR / 2 - tolerance * HOUR
     with transaction.atomic():
         owner = get_user_model().objects.create(username="oracle")
-        for hour, length, value, owned in candles:
-            put_bars(bar(hour, value), seconds=length * 3600, owner=owner if owned else None, now=now)
-        for hour, value, owned in points:
-            put_points((hour, value), owner=owner if owned else None, now=now)
+        store(owner, candles, points)
         owner_id = owner.pk if for_owner else None
         found = find_price("BTC", at=at, owner_id=owner_id, tolerance=tolerance * HOUR)
         earlier = find_price("BTC", at=oldest, owner_id=owner_id, tolerance=tolerance * HOUR)
         both = find_prices("BTC", moments=[at, oldest], owner_id=owner_id, tolerance=tolerance * HOUR)
         series = list_quotes("BTC", since=oldest, until=at, owner_id=owner_id, most=7)
+        first = first_quotes([("BTC", at), ("ETH", at), ("BTC", oldest)], owner_id=owner_id)
         transaction.set_rollback(True)
     known = [
-        (
-            T0 + (hour + length) * HOUR,
-            not owned,
-            1,
-            length,
-            value,
-        )
-        for hour, length, value, owned in candles
+        (T0 + (hour + length) * HOUR, not owned, 1, -length, value)
+        for hour, length, value, owned, doubted in candles
+        if not doubted and (for_owner or not owned)
     ]
-    known += [(T0 + hour * HOUR, not owned, 0, 0, value) for hour, value, owned in points]
-    allowed = [row for row in known if oldest <= row[0] <= at and (for_owner or row[1])]
+    known += [
+        (T0 + hour * HOUR, not owned, 0, 0, value)
+        for hour, value, owned, doubted in points
+        if not doubted and (for_owner or not owned)
+    ]
+    allowed = [row for row in known if oldest <= row[0] <= at]
     best = max(allowed, default=None)
     assert (found and (found.at, found.price)) == (best and (best[0], best[4]))
     assert both == [found, earlier]
     assert (series[-1] if series else None) == found  # a chart ends with what the look-up says
     assert [quote.at for quote in series] == sorted({quote.at for quote in series})
     assert {quote.at for quote in series} <= {row[0] for row in allowed}
+    wanted = [first_of(known, at), None, first_of(known, oldest)]
+    assert [quote and (quote.at, quote.length, quote.price) for quote in first] == wanted
+
+
+def first_of(known, since):
+    """Return moment, length and price of the first of these rows from then on."""
+    later = [row for row in known if row[0] >= since]
+    earliest = max((row for row in later if row[0] == min(later)[0]), default=None)
+    return earliest and (earliest[0], -earliest[3] * HOUR, earliest[4])
+
+
+def store(owner, candles, points):
+    """Store rows as they are: whether a price is in doubt is judged elsewhere."""
+    told = {"symbol": "BTC", "source": "test", "recorded_at": T0}
+    for hour, length, value, owned, doubted in candles:
+        PriceBar.objects.create(
+            owner=owner if owned else None,
+            interval_seconds=length * 3600,
+            opens_at=T0 + hour * HOUR,
+            closes_at=T0 + (hour + length) * HOUR,
+            **dict.fromkeys(("open", "high", "low", "close"), value),
+            doubted_at=T0 if doubted else None,
+            **told,
+        )
+    for hour, value, owned, doubted in points:
+        whose = {"owner": owner if owned else None, "doubted_at": T0 if doubted else None}
+        PricePoint.objects.create(at=T0 + hour * HOUR, price=value, **whose, **told)
+
+
+def test_a_move_is_known_once_a_price_behind_its_window_is_and_none_is_on_its_way(now):
+    window, end = OutcomeWindow(T0, T0 + 4 * HOUR), T0 + 4 * HOUR
+    late = end + timedelta(minutes=10)
+    assert find_move("BTC", window, owner_id=None, now=late) is None
+    put_points((-1, "1"), (4.5, "3"), now=now)
+    for at, known in ((end - TICK, False), (late - TICK, False), (late, True)):
+        assert (find_move("BTC", window, owner_id=None, now=at) is not None) is known
+    move = find_move("BTC", window, owner_id=None, now=late)
+    assert (move.entry, move.exit.price, move.gap) == (None, 3, Gap.NO_ENTRY)
+    put_points((0.5, "2"), (4, "4"), now=now)
+    others = [("BTC", OutcomeWindow(end, end + HOUR)), ("ETH", window)]
+    at_once, *waiting = find_moves([("BTC", window), *others], now=end)
+    assert (at_once.entry.price, at_once.exit.price, at_once.gap, waiting) == (2, 4, None, [None, None])
+    assert find_move("BTC", window, owner_id=None, stated=HOUR / 4, now=late).gap is Gap.LATE_ENTRY
 
 
 @table("is_owned", [False, True])
@@ -126,21 +177,32 @@ def test_a_look_up_is_one_statement_that_only_walks_indexes(now, ana, is_owned, 
     put_points(*((hour, 1) for hour in range(200)), now=now)
     put_points(*((hour, 1) for hour in range(50)), owner=ana, now=now)
     owner_id = ana.pk if is_owned else None
+    parts, moments = statements.parts_for(owner_id), [T0 + 9 * HOUR, T0 + HOUR]
     with django_assert_num_queries(1):
-        find_prices("BTC", moments=[T0 + 9 * HOUR, T0 + HOUR], owner_id=owner_id, tolerance=WEEK)
-    plan = explain(
-        statements.newest_statement(statements.parts_for(owner_id)),
-        statements.newest_arguments("BTC", owner_id, [(T0, T0 + 9 * HOUR)]),
-    )
-    wanted = ["one_price_bar", "one_price_point"] + (
-        ["one_price_bar_of_owner", "one_price_point_of_owner"] if is_owned else []
-    )
+        find_prices("BTC", moments=moments, owner_id=owner_id, tolerance=WEEK)
+    with django_assert_num_queries(1 + len(parts)):
+        first_quotes([("BTC", at) for at in moments], owner_id=owner_id)
+    slots = ["BTC", connection.ops.adapt_datetimefield_value(T0 + 9 * HOUR)]
+    owned = [owner_id] * (2 * is_owned)
+    for statement, arguments, is_sorted in (
+        (statements.newest_statement(parts), statements.newest_arguments("BTC", owner_id, [(T0, moments[0])]), False),
+        (statements.edge_statement(parts, 1, is_first=True), [*slots, *owned], True),
+        (statements.edge_statement(parts, 1, is_first=False), [*slots, *owned], False),
+    ):
+        check_plan(explain(statement, arguments), is_owned=is_owned, is_sorted=is_sorted)
+
+
+ORDERED = "TEMP B-TREE FOR RIGHT PART", "Incremental Sort", "Sort Key", "Presorted Key"
+
+
+def check_plan(plan, *, is_owned, is_sorted):
+    """Check that only indexes are walked; what is not `is_sorted` orders the few rows of one moment besides."""
+    names = ["one_price_bar", "one_price_point"]
     words = plan.replace("(", " ").split()
-    assert all(name in words for name in wanted), plan
-    assert "Seq Scan" not in plan, plan
-    assert "SCAN price" not in plan, plan
-    assert "TEMP B-TREE" not in plan, plan
-    assert "Sort" not in plan, plan
+    assert all(name in words for name in names + [f"{name}_of_owner" for name in names if is_owned]), plan
+    lines = [line for line in plan.splitlines() if is_sorted or not any(each in line for each in ORDERED)]
+    for walk in ("Seq Scan", "SCAN price", "TEMP B-TREE", "Sort"):
+        assert not any(walk in line for line in lines), plan
 
 
 def explain(statement, arguments):

@@ -80,7 +80,7 @@ class TestPoints:
         assert (PricePoint.objects.count(), audits()) == (0, [])
 
     def test_a_thousand_are_written_in_a_few_statements(self, now, django_assert_max_num_queries):
-        with django_assert_max_num_queries(12):
+        with django_assert_max_num_queries(25):
             counts = put_points(*((hour / 100, "1") for hour in range(1_000)), now=now)
         assert (counts, PricePoint.objects.count()) == (Counts(new=1_000), 1_000)
 

@@ -5,9 +5,10 @@ from typing import Any
 
 from learning_app.audit.models import AuditReport
 from learning_app.cases.models import CronRun, TradingCase
+from learning_app.institution.models import InstitutionOutcome
 from learning_app.methodologies.models import LifecycleEvent, Methodology
 from tests.kit.clock import NOON
-from tests.learning_app.rows import make_case, make_methodology
+from tests.learning_app.rows import make_case, make_methodology, make_run
 
 
 def make_event(
@@ -42,6 +43,25 @@ def make_closed(
     """Make a case that closed a day after it was decided."""
     resolved_at = NOON - timedelta(hours=hours - 24)
     return make_case(owner, hours=hours, outcome_state=state, resolved_at=resolved_at, **fields)
+
+
+def make_ladder_outcomes(owner: Any, row: Methodology, *, right: int, wrong: int = 0) -> None:
+    """Make what committees said of a methodology, a day each; its counters have it already."""
+    for state, days in (("confirmed_good", range(right)), ("confirmed_bad", range(right, right + wrong))):
+        reflection = make_run(owner, feeds=True, cited=[row.uid]).reflections.get(window="1d")
+        reflection.outcome_state, reflection.scored_at = state, NOON
+        reflection.save()
+        InstitutionOutcome.objects.bulk_create(
+            InstitutionOutcome(
+                methodology=row,
+                ticker="BTC",
+                window="1d",
+                day=(NOON - timedelta(days=number)).date(),
+                reflection=reflection,
+                at=NOON,
+            )
+            for number in days
+        )
 
 
 def make_loop(owner: Any) -> Methodology:

@@ -1,5 +1,6 @@
 """The loop over real candles, judged and audited day by day: each report equals a computation that shares no code."""
 
+from bisect import bisect_left
 from collections import defaultdict
 from datetime import datetime, timedelta
 
@@ -9,15 +10,25 @@ from django.utils.timezone import now as clock
 
 from learning_app.audit.services.run import run_pass
 from learning_app.cases.services.cron import run_cron
-from learning_app.cases.services.record import CaseDraft, record_case
+from learning_app.cases.services.record import CaseDraft, Recorder, record_case
 from minara_site.kernel.market.importing import import_file
 from minara_site.kernel.market.outcome import Direction
 from minara_site.kernel.market.services import Series
 from tests.kit.shared import shared_path
-from tests.learning_app.cases.test_real_prices import HORIZON, SYMBOL, outcome, read_candles, signals, wilson_low
+from tests.learning_app.cases.test_real_prices import SYMBOL, read_candles, signals, wilson_low
 from tests.learning_app.rows import make_methodology
 
-DAY = timedelta(days=1)
+DAY, HORIZON = timedelta(days=1), timedelta(hours=12)
+DECIDES_AFTER = timedelta(minutes=2)
+"""So long after the close that it reads an agent decides: that close is no price of its window."""
+SETTLED = timedelta(minutes=10)
+
+
+def is_right(known_at, closes, begin, end):
+    """Return whether the price rose from the first close of a window to the first at its end, None within half a percent."""
+    before, after = (closes[bisect_left(known_at, at)] for at in (begin, end))
+    change = (after - before) / before * 100
+    return None if abs(change) * 2 <= 1 else change > 0
 
 
 @pytest.mark.django_db
@@ -25,27 +36,28 @@ def test_each_day_scores_what_an_independent_computation_says(ana):
     known_at, closes = read_candles()
     path = shared_path("data/eth_btc_5m.csv")
     import_file(path=path, series=Series(SYMBOL, 300, "csv", "test"), now=clock(), may_have_gaps=True)
-    place_of = {at: place for place, at in enumerate(known_at)}
     methods = {name: make_methodology(name=name) for name in ("rsi", "cross", "breakout")}
-    calls = [call for call in signals(closes) if known_at[call[0]] + HORIZON in place_of]
-    for place, name, direction in calls:
+    made = [(known_at[place] + DECIDES_AFTER, name, direction) for place, name, direction in signals(closes)]
+    calls = [call for call in made if call[0] + HORIZON <= known_at[-1]]
+    by = Recorder(ana.pk, "command:test", is_operator=True)
+    for decided_at, name, direction in calls:
         draft = CaseDraft(
             SYMBOL,
             f"{name} says so",
             Direction(direction),
             [methods[name].uid],
-            6,
-            known_at[place],
+            12,
+            decided_at,
         )
-        record_case(
-            owner_id=ana.pk,
-            draft=draft,
-            actor="command:test",
-            origin="",
-            is_replay=True,
-            now=known_at[-1],
-        )
-    ended = sorted((known_at[place] + HORIZON, number, place, name) for number, (place, name, _) in enumerate(calls))
+        record_case(draft=draft, by=by, now=known_at[-1])
+    taken: dict[str, datetime] = {}
+    ended = []
+    for begin, name, _direction in calls:
+        counts = name not in taken or begin >= taken[name]
+        taken[name] = begin + HORIZON if counts else taken[name]
+        ended.append((begin + HORIZON, begin, name, counts))
+    assert {counts for *_case, counts in ended} == {True, False}
+    ended.sort(key=lambda each: each[0])
 
     used, right, graduated = defaultdict(int), defaultdict(int), {}
     states: dict[str, list[tuple[datetime, str]]] = defaultdict(list)
@@ -55,11 +67,11 @@ def test_each_day_scores_what_an_independent_computation_says(ana):
         with time_machine.travel(day, tick=False):
             run_cron(now=day, requested_by="test")
             report = run_pass(now=day, requested_by="test")
-        while ended and ended[0][0] <= day:
-            end, _number, place, name = ended.pop(0)
-            said = outcome(closes, place, place_of[end])
+        while ended and ended[0][0] + SETTLED <= day:
+            end, begin, name, counts = ended.pop(0)
+            said = is_right(known_at, closes, begin, end)
             closed.append((day, said))
-            if said is None:
+            if said is None or not counts:
                 continue
             used[name], right[name] = used[name] + 1, right[name] + said
             low = wilson_low(right[name], used[name])

@@ -60,7 +60,7 @@ def methods(*counts, uses=10, **fields):
             AssetClass(asset_class),
             uses,
             True,
-            is_decayed=fields.get("decayed", False),
+            **fields,
         )
         for asset_class, count in zip(classes, counts, strict=False)
         for number in range(count)
@@ -114,6 +114,15 @@ class TestSynthesisQuality:
             FindingCode.SYNTHESIS_AUTO_DEMOTE: 1,
         }
 
+    def test_flags_that_prices_contradict_are_named_and_are_no_verdicts(self):
+        first, contradicted, last = verdicts(("recovery", 3), ("flag", 2), ("recovery", 1))
+        contradicted = contradicted._replace(is_uncounted=True)
+        found = score_synthesis_quality([first, contradicted, contradicted, last])
+        assert (found.score, codes(found)) == (100, {FindingCode.FLAGS_CONTRADICTED: 2})
+        assert (found.findings[0].rows, found.findings[0].severity) == (("methodology:a",), Severity.LOW)
+        assert dict(found.facts) == {"changes": 0, "later": 1, "methods": 1}
+        assert score_synthesis_quality([contradicted]).score is None
+
 
 class TestGraduationFpRate:
     def test_is_wilsons_lower_bound_of_the_share_reversed(self):
@@ -148,9 +157,21 @@ class TestGraduationFpRate:
         assert wrong(event("demoted", days(50), number=9), graduations=(60, 40)) == 1
         assert wrong(event("demoted", days(59)), event("demoted", days(58)), graduations=(60,)) == 1
 
-    def test_decayed_methods_are_a_finding_without_a_score(self):
-        found = score_graduation_fp_rate([], [], methods(2, decayed=True), now=NOON)
-        assert (found.score, codes(found)) == (None, {FindingCode.SKILL_DECAYED: 2})
+    @table(
+        "mark,code",
+        [
+            ("is_decayed", FindingCode.SKILL_DECAYED),
+            ("has_fallen_by_one", FindingCode.OUTCOMES_OF_ONE_OWNER),
+            ("is_by_ladder", FindingCode.GRADUATED_BY_LADDER),
+        ],
+    )
+    def test_graduates_in_doubt_are_a_finding_without_a_score(self, mark, code):
+        rows = methods(2, **{mark: True})
+        waiting = rows[0]._replace(uid="w", is_graduated=False)
+        found = score_graduation_fp_rate([], [], [*rows, waiting, *methods(1)], now=NOON)
+        assert (found.score, codes(found)) == (None, {code: 2})
+        assert found.findings[0].rows == ("methodology:major_crypto0", "methodology:major_crypto1")
+        assert found.findings[0].severity is Severity.MEDIUM
 
 
 class TestAttributionIntegrity:
@@ -176,10 +197,31 @@ class TestAttributionIntegrity:
             case(days(14), hours(0)),
             case(days(14) - TICK, hours(1)),
             case(days(20), -hours(1)),
-            case(days(20), hours(1), "expired"),
+            case(days(20), hours(1), "inconclusive"),
             case(days(20), hours(1), "confirmed_bad"),
         ]
         assert count_cases(cases, now=NOON) == CaseCounts(closed=2, resolved=1, overdue=1, first=(1,), unresolved=(1,))
+
+    @table(
+        "expired,gaps,judged,severity",
+        [(0, 0, 9, None), (1, 1, 8, "low"), (1, 1, 7, "medium"), (3, 2, 0, "medium"), (19, 2, 83, "medium")],
+    )
+    def test_cases_that_no_price_judged_are_found_by_their_share_of_the_closed(self, expired, gaps, judged, severity):
+        def case(number, state, gap=""):
+            return CaseRecord(number, state, NOON - days(2), NOON - days(1), gap)
+
+        states = ["expired"] * expired + ["inconclusive"] * gaps + ["confirmed_good"] * judged
+        cases = [
+            case(number, state, "late_exit" if expired <= number < expired + gaps else "")
+            for number, state in enumerate(states)
+        ]
+        unclear = case(999, "inconclusive")  # inside the noise band
+        findings = score_attribution_integrity(count_cases([*cases, unclear], now=NOON)).findings
+        found = next((each for each in findings if each.code is FindingCode.CASES_WITHOUT_PRICE), None)
+        assert (found and found.severity) == severity
+        if found:
+            assert (found.count, found.facts) == (expired + gaps, {"of": len(states) + 1})
+            assert found.rows == tuple(f"trading_case:{number}" for number in range(min(expired + gaps, 20)))
 
     def test_names_the_first_twenty_overdue_cases(self):
         cases = [CaseRecord(number, "pending", NOON - days(20), NOON - days(1)) for number in range(25)]

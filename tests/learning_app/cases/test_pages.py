@@ -11,7 +11,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from learning_app.cases.models import CronRun, TradingCase
+from learning_app.cases.pages.labels import GAPS
 from learning_app.cases.services.cron import run_cron
+from learning_app.court.models import Control
+from learning_app.methodologies.models import Tally
 from minara_site.access.models import AccessEntry
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.guard.models import Hold
@@ -117,8 +120,10 @@ def test_asks_few_queries_of_many_cases_and_counts_up_to_a_bound(operator_page, 
 
 def test_one_case_shows_prices_outcome_and_what_it_did_to_each_hint(page, ana):
     right, other = make_methodology(name="Fade breakouts"), make_methodology(name="Other way", direction="bearish")
-    case = make_case(ana, hints=[right, other], decision="第一次突破，预计上涨。", base_rate=0.574, regime="chop_hivol")
-    post_prices("BTC", *((case.decided_at + HOUR * number, str(100 + number)) for number in range(28)))
+    minutes = timedelta(minutes=12)
+    case = make_case(ana, hints=[right, other], decision="第一次突破，预计上涨。")
+    first = case.decided_at + minutes
+    post_prices("BTC", (first - HOUR, "99"), *((first + HOUR * number, str(100 + number)) for number in range(28)))
     run_cron(now=NOON, requested_by="test")
     shown, said = main_of(page.get(one(case))), words_of(page.get(one(case)))
     for text in (
@@ -126,14 +131,17 @@ def test_one_case_shows_prices_outcome_and_what_it_did_to_each_hint(page, ana):
         "Read-only for everyone",
         "Confirmed good",
         "+24.00%",
-        "a coin is right 57 % here",
-        "chop_hivol",
+        f"Price before 99 {first - HOUR:%-d %b %Y %H:%M} 48 min before the decision",
+        f"Entry 100 {first:%-d %b %Y %H:%M} 12 min after the decision",
+        "12 min after the window's end",
+        "Waits for the eight horizons after the case, until",
+        "Regime unknown",
         "prices of this instance",
-        "hints-of-the-direction/1",
-        "Fade breakouts credited, 0.100 then 0.207",
-        "Other way shown, other direction",
+        "one-bet-once/2",
+        "Fade breakouts counts, 0.100 then 0.207",
+        "Other way does not count: it goes another way than the methodology",
         "2 methodologies in front of the agent, hint hash 000000000000",
-        "Decided bullish at 100",
+        "Decided bullish",
         "Credited Fade breakouts 0.100 then 0.207",
     ):
         assert text in said, text
@@ -146,24 +154,78 @@ def test_one_case_shows_prices_outcome_and_what_it_did_to_each_hint(page, ana):
     assert "Credited" in outcome
     assert "Decided" not in outcome
     assert shown.count('method="post"') == 0, "nobody edits a case"
+    post_prices("BTC", (case.window_ends_at + minutes, "97"))
+    run_cron(now=NOON, requested_by="test")
+    said = words_of(page.get(one(case)))
+    assert "Fade breakouts counts, 0.100 then 0.000" in said
+    assert "No longer counted Fade breakouts 0.207 then 0.100" in said
+    assert "Counted again: a price was corrected or came later Fade breakouts 0.100 then 0.000" in said
+    assert "Outcome reversed, right" in words_of(page.get(f"/methodologies/{right.uid}/"))
 
 
-def test_says_why_a_hint_counts_nowhere(page, ana):
-    row = make_methodology()
+def test_says_of_each_hint_whether_it_counts_and_if_not_why(page, ana, ben):
+    row, recorded = make_methodology(), {"decided_at": NOON - HOUR * 300}
     flat = {"outcome_state": "inconclusive", "resolved_at": NOON, "judged_by": "instance", "pnl_pct": 0.1}
     own = {"outcome_state": "confirmed_good", "resolved_at": NOON, "judged_by": "owner", "pnl_pct": 3.0}
+    first = make_case(ana, hints=[row], **recorded)
+    held = make_case(ben, hints=[row], hours=200)
+    low = make_methodology()
+    Tally.objects.create(methodology=low, hand=ana.pk, own_log_e=-1)
+    Tally.objects.create(methodology=low, hand=ben.pk, own_log_e=1)
     cases = {
-        "gets the outcome when the window is over": {},
-        "counts nowhere: recorded too late": {"backdated": True},
-        "counts nowhere: no clear outcome": flat,
-        "counts nowhere: judged by the owner's own price": own,
+        "counts once prices have judged it": first,
+        f"the same bet as case {first.pk}": make_case(ana, hints=[row], asset="ETH", **recorded),
+        f"does not count: its window overlaps that of case {first.pk}": make_case(ana, hints=[row], hours=290),
+        "counts for its owner only: its window overlaps that of a case that counts": make_case(
+            ana, hints=[row], hours=201
+        ),
+        "counts for its owner only: the owner's other cases speak against the methodology": make_case(
+            ana, hints=[low], hours=90
+        ),
+        "does not count: recorded too late": make_case(ana, hints=[row], hours=70, backdated=True),
+        "does not count: the instance had no price of its asset": make_case(ana, hints=[row], had_price=False),
+        "does not count: its window is longer than the methodology's timeframe": make_case(
+            ana, hints=[row], hours=100, horizon=25
+        ),
+        "counts nothing: no clear outcome": make_case(ana, hints=[row], hours=400, **flat),
+        "counts nothing: the owner's own prices judged it": make_case(ana, hints=[row], hours=430, **own),
     }
-    wrong = [
-        (said, fields)
-        for said, fields in cases.items()
-        if said not in words_of(page.get(one(make_case(ana, hints=[row], **fields))))
+    assert [said for said, case in cases.items() if said not in words_of(page.get(one(case)))] == []
+    listed = words_of(page.get(f"/methodologies/{row.uid}/"))
+    assert [said for said in cases if said not in listed and "speak against" not in said] == []
+    links = re.findall(r'href="(/trading-cases/\d+/)"', main_of(page.get(f"/methodologies/{row.uid}/")))
+    assert one(held) not in links, "a case of another owner is not named"
+
+
+def test_says_why_prices_do_not_judge_a_case_and_what_its_control_is(page, ana):
+    done = {"resolved_at": NOON, "judged_by": "instance"}
+    good = {"outcome_state": "confirmed_good", "pnl_pct": 2.0, **done}
+    known = {"symbol": "BTC", "band_pct": 0.5, "due_at": NOON, "grid_at": NOON}
+    controls = [
+        Control.objects.create(**known, horizon_hours=hours, **fields)
+        for hours, fields in enumerate(
+            (
+                {},
+                {"known_at": NOON, "up": 3.0, "down": 1.0, "ups": 2, "downs": 1},
+                {"known_at": NOON, "up": 3.0, "down": 1.0, "ups": 14, "downs": 7, "insides": 4, "inside": 4.0},
+            ),
+            1,
+        )
     ]
-    assert wrong == []
+    eight = "The same bet, opened in the eight horizons after, was right"
+    wanted = [
+        *((words, {"outcome_state": "inconclusive", "gap": gap, **done}) for gap, words in GAPS.items()),
+        ("No price judged it within a week after its window", {"outcome_state": "expired", "resolved_at": NOON}),
+        ("A replay: recorded later by an operator, judged from its decision.", {"replayed": True}),
+        ("Judged from its arrival, it counts nowhere.", {"backdated": True}),
+        ("Waits for the eight horizons after the case, until", {"control": controls[0], **good}),
+        ("None: fewer than four of the 32 windows after it can be judged.", {"control": controls[1], **good}),
+        (f"{eight} 75 % (21 of 32 windows clear).", {"control": controls[2], **good}),
+        (f"{eight} 50 % (25 of 32 windows judged).", {"control": controls[2], **good, "direction": "neutral"}),
+        ("None: its window is longer than 14 days.", {"horizon": 337, **good}),
+        ("None: no price of this instance judged the case.", {**good, "judged_by": "owner"}),
+    ]
+    assert [said for said, fields in wanted if str(said) not in words_of(page.get(one(make_case(ana, **fields))))] == []
 
 
 def test_support_reads_no_amount_no_wallet_no_methodology_and_nothing_held(sam, ana):

@@ -12,7 +12,6 @@ from django.urls import reverse
 
 from learning_app.cases.models import TradingCase
 from learning_app.cases.services.cron import run_cron
-from learning_app.cases.services.record import CaseDraft, record_case
 from learning_app.cases.services.state_outcome import state_outcome
 from learning_app.methodologies.block import render_block
 from learning_app.methodologies.core import METHODOLOGY_KIND
@@ -27,7 +26,6 @@ from minara_site.config import CourtMode
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.guard.kinds import stored_kinds
 from minara_site.kernel.guard.models import Hold
-from minara_site.kernel.market.outcome import Direction
 from tests.kit.clock import NOON
 from tests.kit.page import text_of, toasts_of, undo_of, words_of
 from tests.learning_app.rows import build_methodology, make_case, make_methodology, post_prices, structure
@@ -123,10 +121,10 @@ def test_shows_to_the_byte_what_prompts_carry_or_why_none_does(page, settings):
         assert not why or f"No prompt carries it: {why}." in words_of(markup)
     settings.MINARA = court
     proven = make_methodology(quarantine=0, beats_chance=True, **at_bar)
-    assert "not shown yet that it beats chance" in words_of(page.get(one(cases[0][1])))
+    assert "it is not shown to be better than chance yet" in words_of(page.get(one(cases[0][1])))
     assert 'panel spine"' in text_of(page.get(one(proven)))
     Methodology.objects.filter(pk=proven.pk).update(decay_at=NOON)
-    assert "its skill seems to be gone" in words_of(page.get(one(proven)))
+    assert "recent results no longer support it" in words_of(page.get(one(proven)))
 
 
 @pytest.mark.database
@@ -134,26 +132,25 @@ def test_the_evidence_is_replayed_to_what_the_court_keeps_and_cases_are_their_ow
     page, operator_page, ana, ben, settings
 ):
     row = make_methodology(asset_class="major_crypto")
-    days = range(14, 1, -1)
-    prices = [100 * (1.02 if day != 7 else 0.97) ** (14 - day) for day in days]
-    post_prices(
-        "BTC",
-        *((NOON - HOUR * 24 * day, f"{price:.4f}") for day, price in zip(days, prices, strict=True)),
-    )
-    for number, day in enumerate(list(days)[:-1]):
-        at = NOON - HOUR * 24 * day
-        case = CaseDraft("BTC", "BTC rises.", Direction.BULLISH, [row.uid], 24, at)
-        owner = ana if number % 3 else ben
-        record_case(owner_id=owner.pk, draft=case, actor="key:abcd1234", origin="", is_replay=True, now=at)
-        run_cron(now=at + HOUR * 25, requested_by="test")
+    for number in range(12):
+        make_case(ana if number % 3 else ben, hours=290 - 24 * number, horizon=4, hints=[row], replayed=number < 4)
+    post_prices("BTC", *((NOON - HOUR * hours, f"{100 + hours * 7 % 11}") for hours in range(300)))
+    run_cron(now=NOON, requested_by="test")
     row.refresh_from_db()
     logs = replay(list_observations(row))
     assert (logs[-1], max(logs)) == pytest.approx((row.log_evidence, row.max_log_evidence))
+    assert (row.times_used, row.independent_cases) == (12, 11)
     shown, everything = page.get(one(row)), operator_page.get(one(row))
-    share = 100 * row.times_correct / row.times_used
-    assert f"{row.times_used} cases, {row.independent_cases} independent" in words_of(shown)
-    assert re.search(rf"right {share:.0f} %, a coin \d\d % here", words_of(shown))
-    assert f"crypto {row.times_correct} of {row.times_used} {share:.0f} %" in words_of(shown)
+    for said in (
+        "Not shown to be better than chance yet: 11 of about 80 independent calls.",
+        "11 independent, 7 live 1 waits for its control",
+        "Live 7 independent calls",
+        "Replayed 4 independent calls",
+        f"BTC {row.times_correct} of 12 {100 * row.times_correct / 12:.0f} %",
+        "0 of 12 calls expired, or had a gap in their prices",
+        "What this judgement does not see",
+    ):
+        assert said in words_of(shown), said
     mine = set(TradingCase.objects.filter(owner=ana).values_list("pk", flat=True))
     links = {
         browser: set(map(int, re.findall(r'href="/trading-cases/(\d+)/"', text_of(found))))
@@ -164,7 +161,31 @@ def test_the_evidence_is_replayed_to_what_the_court_keeps_and_cases_are_their_ow
     looked = set(AccessEntry.objects.values_list("owner__username", "kind"))
     assert looked == {("ana", "trading_cases"), ("ben", "trading_cases")}
     settings.MINARA = settings.MINARA.model_copy(update={"methodology_court": CourtMode.OFF})
-    assert "Better than chance?" not in words_of(page.get(one(row)))
+    off = words_of(page.get(one(row)))
+    assert "Better than chance?" not in off
+    assert "Live" not in off
+    assert "Mean move" in off
+
+
+def test_says_why_there_is_no_mark_what_one_stands_on_and_that_it_may_be_gone(page, ana):
+    new, far = make_methodology(), make_methodology(timeframe="medium")
+    proven = make_methodology(beats_chance=True, independent_cases=90, max_log_evidence=3.2, decay_at=NOON)
+    slow = make_methodology(independent_cases=81)
+    wanted = {
+        "Not shown to be better than chance yet: 0 of about 80 independent calls.": new,
+        "Its cases look further ahead than 14 days: it can never earn the mark.": far,
+        "Not shown to be better than chance after 81 independent calls": slow,
+        "90 independent, 0 live": proven,
+        "Better than chance in a replay": proven,
+        "It may no longer work just now By its newest calls its edge is below about .1.": proven,
+    }
+    said = {row.pk: words_of(page.get(one(row))) for row in wanted.values()}
+    assert [words for words, row in wanted.items() if words not in said[row.pk]] == []
+    assert "No case has counted yet." in said[new.pk]
+    make_case(ana, hints=[new])
+    post_prices("BTC", (NOON - HOUR * 30, "100"), (NOON - HOUR * 6, "102"))
+    run_cron(now=NOON, requested_by="test")
+    assert "Mean move not enough data after 0.1 % cost, of 1 call" in words_of(page.get(one(new)))
 
 
 def test_the_lifecycle_shows_words_of_repetitions_and_what_the_guard_refuses_to_operators(page, operator_page):
@@ -217,7 +238,7 @@ def state(row):
     return row.quarantine, row.quarantined_by, row.reviewed_at is not None
 
 
-def test_operators_read_no_secret_of_a_held_method_and_shares_follow_what_was_counted(operator_page, ana):
+def test_operators_read_no_secret_of_a_held_method_and_an_operators_word_is_no_figure(operator_page, ana):
     secret = "sk-ant-api03-" + "a1B2" * 20
     fields = structure(0, timeframe="long")  # those of no numbered row
     draft = MethodologyDraft(f"Key {secret}", f"Log in with {secret}.", fields)
@@ -231,12 +252,11 @@ def test_operators_read_no_secret_of_a_held_method_and_shares_follow_what_was_co
     released = operator_page.post(reverse("quarantine:verdict"), accept, follow=True)
     assert toasts_of(released) == [f"Released 1 text. {means}"]
     row = make_methodology()
-    case = make_case(ana, hints=[row])
+    case = make_case(ana, hints=[row], had_price=False)
     state_outcome(uid=row.uid, is_correct=True, case_id=case.pk, actor="user:1", now=NOON)
     said = words_of(operator_page.get(one(row)))
-    assert "1 case, 0 independent" in said
-    assert "right 100 %, a coin 50 % here" in said
-    assert "credited: an operator stated the outcome" in said
+    assert "an operator's word counts" in said
+    assert "No case has counted yet." in said, "the figures are those of prices"
 
 
 def test_many_are_quarantined_for_one_reason_and_come_back_by_one_undo(operator_page, olga):

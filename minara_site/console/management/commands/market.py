@@ -186,4 +186,6 @@ def summarize(report: Report, symbol: str, *, apply: bool) -> str:
             report.repeated,
         )
         said = sentences(said, twice % {"count": report.repeated})
+    if counts.doubted:
+        said = sentences(said, _("%(count)d judge nothing yet: see the page Prices.") % {"count": counts.doubted})
     return said
