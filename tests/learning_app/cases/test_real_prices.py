@@ -43,7 +43,12 @@ class Market:
             rows = list(csv.DictReader(lines))
         self.step, self.is_open = step, is_open
         self.times = [datetime.fromisoformat(row["ts"]).astimezone(UTC) + step for row in rows]
-        self.closes = [Fraction(f"{float(row['close']):.15g}") for row in rows]
+        self.closes = [self.exact(row["close"]) for row in rows]
+
+    @staticmethod
+    def exact(price):
+        """Return a price as it is stored, with 15 digits."""
+        return Fraction(f"{float(price):.15g}")
 
     def first(self, at):
         place = bisect_left(self.times, at)
@@ -111,9 +116,9 @@ def wilson_low(right, used):
     return binomtest(right, used).proportion_ci(confidence_level=2 * norm.cdf(1.96) - 1, method="wilson").low
 
 
-def check(market, methods, calls, horizon):
+def check(market, methods, calls, horizon, cases=TradingCase.objects):
     """Compare every case, counter, event and figure with the second computation."""
-    stored = {int(case.decision): case for case in TradingCase.objects.select_related("control")}
+    stored = {int(case.decision): case for case in cases.select_related("control")}
     taken, blocks, counted = defaultdict(list), defaultdict(list), defaultdict(list)
     for number, (name, side, start) in enumerate(calls):
         case, wanted = stored[number], market.outcome(start, horizon, side)
@@ -168,7 +173,7 @@ def test_judged_and_corrected_every_number_equals_an_independent_computation(ana
     check(market, methods, calls, horizon)
     for place in sorted({market.first(start) for _name, _side, start in calls[:40]}):
         market.closes[place] *= Fraction(97 + 6 * (place % 2), 100)
-        market.closes[place] = Fraction(f"{float(market.closes[place]):.15g}")
+        market.closes[place] = market.exact(market.closes[place])
         close = Decimal(repr(float(market.closes[place])))
         bar = Bar(market.times[place] - market.step, close, close, close, close)
         import_bars(series=series, bars=[bar], now=now)
