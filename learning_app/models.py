@@ -2,7 +2,7 @@
 
 from learning_app.audit.models import Acknowledgement, AuditReport
 from learning_app.cases.models import CandidateCase, CaseHint, CronRun, TradingCase, VerdictState
-from learning_app.court.models import Block, Control, CourtRecord
+from learning_app.court.models import Block, Control
 from learning_app.institution.models import (
     InstitutionOutcome,
     InstitutionReflection,
@@ -21,7 +21,6 @@ __all__ = [
     "CaseHint",
     "Control",
     "CourtReading",
-    "CourtRecord",
     "CronRun",
     "InstitutionOutcome",
     "InstitutionReflection",

@@ -20,11 +20,11 @@ from learning_app.cases.services.places import store_hints
 from learning_app.cases.services.record import CaseDraft, Recorder, build_case, find_hinted
 from learning_app.cases.services.rejudge import store_controls
 from learning_app.cases.services.resolve import RESOLVED, close, is_expired, link_controls
-from learning_app.cases.services.settle import settle
+from learning_app.cases.services.settle import count_tallies, settle
 from learning_app.court.models import Block, Control
 from learning_app.court.services.evidence import count_blocks, mark_survivors
 from learning_app.methodologies.demo import DemoMethodology, MethodologiesPart, demo_methodologies
-from learning_app.methodologies.models import CourtReading, LifecycleEvent, Methodology, Tally
+from learning_app.methodologies.models import CourtReading, LifecycleEvent, Methodology
 from learning_app.vocabulary import OutcomeState
 from minara_site.access.models import User
 from minara_site.kernel.db import update_rows
@@ -87,9 +87,9 @@ class CasesPart(DemoPart[DemoCase]):
         cases.delete()
         Control.objects.filter(is_demo=True).delete()
         load.marked(CronRun).delete()
-        Tally.objects.filter(methodology__in=numbers).delete()
+        count_tallies(numbers)
         methods.update(beats_chance=False)  # the mark goes with the cases, and nothing is told of it
-        count_blocks([], numbers, actor=load.actor, now=load.now)
+        count_blocks(numbers, actor=load.actor, now=load.now)
         mark_survivors(now=load.now, is_demo=True)
         CourtReading.objects.filter(methodology__in=numbers).delete()
         return [RemovedRows(_("Trading cases"), len(ids))]

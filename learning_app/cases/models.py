@@ -155,6 +155,11 @@ class TradingCase(models.Model):
         return self.outcome_state == OutcomeState.CONFIRMED_GOOD
 
     @property
+    def control_known_at(self) -> datetime | None:
+        """When the last price was there that its control needs, None while that is not known."""
+        return self.control.known_at if self.control else None
+
+    @property
     def chance(self) -> float | None:
         """How often chance was right in its direction, in [0, 1]; None while that is not known, or cannot be."""
         if self.control is None or self.control.known_at is None:

@@ -53,7 +53,7 @@ class Block(models.Model):
 
     `hand` is whose cases it has, as of a tally, and `case_id` the first of them. `counted_case` moved the counters,
     and `is_right` says how. `score` and `chance`, both in [0, 1], are the means of its clear cases with a control;
-    `known_at` is when the last price was there that they need, `counted_at` when the court counted it.
+    `known_at` is when the last price was there that they need.
     """
 
     methodology = models.ForeignKey(
@@ -76,7 +76,6 @@ class Block(models.Model):
     score = models.FloatField(null=True)
     chance = models.FloatField(null=True)
     known_at = models.DateTimeField(null=True)
-    counted_at = models.DateTimeField(null=True)
 
     class Meta:
         db_table = "methodology_blocks"
@@ -96,30 +95,3 @@ class Block(models.Model):
                 name="blocks_known",
             ),
         ]
-
-    @property
-    def weighed(self) -> tuple[float, float]:
-        """The score and the chance of a block that is known."""
-        if self.score is None or self.chance is None:
-            raise ValueError("only a known block has both")
-        return self.score, self.chance
-
-
-class CourtRecord(models.Model):
-    """The products and the detector of one methodology, as `core.CourtState` has them, up to its last block."""
-
-    methodology = models.OneToOneField(
-        Methodology,
-        on_delete=models.CASCADE,
-        primary_key=True,
-        related_name="court",
-    )
-    log_products = models.JSONField()
-    detector = models.JSONField()
-    last_known_at = models.DateTimeField()
-    last_starts_at = models.DateTimeField()
-    last_block = models.BigIntegerField()
-
-    class Meta:
-        db_table = "court_states"
-        constraints: ClassVar = []

@@ -11,12 +11,11 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy
 
 from learning_app.methodologies.core import METHODOLOGY_KIND
-from learning_app.methodologies.core.lifecycle import INSTANCE_HAND, replay
-from learning_app.methodologies.models import LifecycleEvent, Methodology, Tally
+from learning_app.methodologies.core.lifecycle import replay
+from learning_app.methodologies.models import LifecycleEvent, Methodology
 from learning_app.methodologies.seeding import draft_of
 from learning_app.methodologies.services.create import build_row, count_seen, same_key
 from learning_app.methodologies.services.lifecycle import BY_OPERATOR, Move, apply_moves
-from learning_app.methodologies.services.outcomes import store_tallies
 from learning_app.vocabulary import LifecycleKind
 from minara_site.kernel.changes.models import ChangeSet
 from minara_site.kernel.demo import AGENT_KEY, DemoAct, DemoLoad, DemoPart, DemoRow, RemovedRows, read_rows
@@ -139,7 +138,6 @@ def count_again(row: Methodology, *, actor: str, now: datetime) -> None:
     row.confidence = row.trust.bound if row.times_used else settings.MINARA.initial_confidence
     row.is_demo = False
     row.save(update_fields=["times_used", "times_correct", "confidence", "is_demo"])
-    store_tallies([Tally(methodology=row, hand=INSTANCE_HAND, used=row.times_used, right=row.times_correct)])
     if not row.quarantine and not row.is_at_bar:
         demoted = Move(row, LifecycleKind.DEMOTED, {"quarantine": 1}, {"demo_removed": 1})
         apply_moves([demoted], actor=actor, now=now)

@@ -169,11 +169,10 @@ class Methodology(models.Model):
 
 
 class Tally(models.Model):
-    """What the cases of one hand said of a methodology. `hand` is an owner's id, 0 the instance's own (operators').
+    """What the blocks of one hand said of a methodology. `hand` is an owner's id, 0 the instance's own (operators').
 
     `used` and `right` are its share of the methodology's counters, `own_used` and `own_right` what counts for this
-    owner, whoever holds the instance's place. The other figures are the owner's own evidence: the logarithms of the
-    two products of court.md, and of what they make.
+    owner, whoever holds the instance's place, and `own_log_e` the logarithm of the evidence of that.
     """
 
     methodology = models.ForeignKey(
@@ -187,8 +186,6 @@ class Tally(models.Model):
     right = models.IntegerField(default=0)
     own_used = models.IntegerField(default=0)
     own_right = models.IntegerField(default=0)
-    own_log_small = models.FloatField(default=0.0)
-    own_log_large = models.FloatField(default=0.0)
     own_log_e = models.FloatField(default=0.0)
 
     class Meta:

@@ -7,7 +7,7 @@ from django.db.models.functions import Coalesce
 
 from learning_app.cases.models import CaseHint, TradingCase
 from learning_app.court.models import Block
-from learning_app.court.services.evidence import known_blocks
+from learning_app.court.services.evidence import KnownBlock, known_blocks
 from learning_app.methodologies.models import LifecycleEvent, Methodology
 from learning_app.methodologies.services.create import MAX_COMPARED
 from learning_app.similarity.core import find_most_similar_tfidf
@@ -32,7 +32,7 @@ def list_curve_events(row: Methodology) -> list[LifecycleEvent]:
     return list(events[:MAX_OUTCOMES])[::-1]
 
 
-def list_observations(row: Methodology) -> list[Block] | None:
+def list_observations(row: Methodology) -> list[KnownBlock] | None:
     """Return the blocks as the court counted them; None when they are too many to read at once. One query."""
     if row.independent_cases > MAX_BLOCKS:
         return None

@@ -1,5 +1,4 @@
 import django.db.models.deletion
-import django.utils.timezone
 import learning_app.vocabulary
 import minara_site.kernel.market.outcome
 from django.conf import settings
@@ -45,7 +44,6 @@ class Migration(migrations.Migration):
                 ('score', models.FloatField(null=True)),
                 ('chance', models.FloatField(null=True)),
                 ('known_at', models.DateTimeField(null=True)),
-                ('counted_at', models.DateTimeField(null=True)),
             ],
             options={
                 'db_table': 'methodology_blocks',
@@ -98,8 +96,6 @@ class Migration(migrations.Migration):
                 ('right', models.IntegerField(default=0)),
                 ('own_used', models.IntegerField(default=0)),
                 ('own_right', models.IntegerField(default=0)),
-                ('own_log_small', models.FloatField(default=0.0)),
-                ('own_log_large', models.FloatField(default=0.0)),
                 ('own_log_e', models.FloatField(default=0.0)),
             ],
             options={
@@ -134,24 +130,6 @@ class Migration(migrations.Migration):
             model_name='casehint',
             name='word',
             field=models.BooleanField(null=True),
-        ),
-        migrations.AddField(
-            model_name='courtrecord',
-            name='last_block',
-            field=models.BigIntegerField(default=0),
-            preserve_default=False,
-        ),
-        migrations.AddField(
-            model_name='courtrecord',
-            name='last_known_at',
-            field=models.DateTimeField(default=django.utils.timezone.now),
-            preserve_default=False,
-        ),
-        migrations.AddField(
-            model_name='courtrecord',
-            name='last_starts_at',
-            field=models.DateTimeField(default=django.utils.timezone.now),
-            preserve_default=False,
         ),
         migrations.AddField(
             model_name='tradingcase',

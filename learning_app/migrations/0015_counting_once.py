@@ -20,8 +20,7 @@ def mark_old(apps, schema_editor):
         return apps.get_model(app, model).objects.using(alias)
 
     cases, hints = rows("learning_app", "TradingCase"), rows("learning_app", "CaseHint")
-    methods, tallies = rows("learning_app", "Methodology"), rows("learning_app", "Tally")
-    rows("learning_app", "CourtRecord").all().delete()
+    methods = rows("learning_app", "Methodology")
     methods.update(
         log_evidence=None,
         max_log_evidence=None,
@@ -29,12 +28,6 @@ def mark_old(apps, schema_editor):
         beats_chance=False,
         survives_store=False,
         decay_at=None,
-    )
-    counted = methods.filter(times_used__gt=0).values_list("pk", "times_used", "times_correct")
-    tally = apps.get_model("learning_app", "Tally")
-    tallies.bulk_create(
-        (tally(methodology_id=pk, hand=0, used=used, right=right) for pk, used, right in counted.iterator()),
-        batch_size=1_000,
     )
     cases.filter(backdated=False, created_at__gt=F("decided_at") + LATE).update(replayed=True, is_instances=True)
     cases.filter(judged_by="instance").update(had_price=True)

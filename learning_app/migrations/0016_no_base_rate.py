@@ -5,6 +5,7 @@ class Migration(migrations.Migration):
     dependencies = [("learning_app", "0015_counting_once")]
 
     operations = [
+        migrations.DeleteModel(name='CourtRecord'),
         migrations.RemoveIndex(
             model_name='casehint',
             name='hints_blocks',

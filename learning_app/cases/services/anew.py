@@ -8,8 +8,7 @@ from django.db.models import Exists, OuterRef
 
 from learning_app.cases.models import UNFORMED, CaseHint, TradingCase
 from learning_app.cases.services.places import place_hints
-from learning_app.cases.services.settle import count_tallies, settle
-from learning_app.court.models import Block
+from learning_app.cases.services.settle import settle
 from learning_app.methodologies.models import LifecycleEvent, Methodology
 from learning_app.methodologies.services.lifecycle import Move, apply_moves, lock_rows
 from learning_app.methodologies.services.outcomes import NewOutcome, apply_outcomes
@@ -44,7 +43,7 @@ def form_old(*, now: datetime) -> int:
 
 
 def form(cases: Sequence[TradingCase], *, now: datetime) -> None:
-    """Place the hints of cases, keep what their blocks counted before, and reverse what else was counted."""
+    """Reverse what cases counted, place their hints, and count anew. An operator's word of an open one stands."""
     of_case = {case.pk: case for case in cases}
     rows = CaseHint.objects.filter(case__in=of_case, why=UNFORMED).select_related("methodology")
     hints = list(rows.order_by("case_id", "position"))
@@ -52,40 +51,24 @@ def form(cases: Sequence[TradingCase], *, now: datetime) -> None:
     update_rows(TradingCase, ("is_instances", "window_ends_at"), cases)
     events = LifecycleEvent.objects.filter(case_id__in=of_case, kind=LifecycleKind.OUTCOME_RECORDED).order_by("pk")
     counted = {(event.methodology_id, event.case_id): event for event in events}
+    reversals = []
     for hint in hints:
         hint.case = of_case[hint.case_id]
-    place_hints(hints)
-    outcomes, kept = [], []
-    for hint in hints:
-        event, block = counted.get((hint.methodology_id, hint.case_id)), hint.block
+        event = counted.get((hint.methodology_id, hint.case_id))
         if hint.credited_at is None or event is None:
             continue
+        is_correct = bool(event.details["correct"])
         if hint.case.outcome_state == OutcomeState.PENDING:
-            hint.block = hint.own_block = None
-            hint.word, hint.why = bool(event.details["correct"]), Uncounted.NO_INSTANCE_PRICE
-        elif block is not None and block.counted_case is None:
-            block.counted_case, block.is_right = hint.case_id, bool(event.details["correct"])
-            kept.append(block)
+            hint.word = is_correct
+            hint.why = hint.own_why = Uncounted.NO_INSTANCE_PRICE
         else:
             hint.credited_at = None
-            outcomes.append(
-                NewOutcome(
-                    hint.methodology_id,
-                    bool(event.details["correct"]),
-                    hint.case_id,
-                    reverses=event.pk,
-                    is_last=False,
-                )
-            )
-    update_rows(
-        CaseHint,
-        ("block_id", "own_block_id", "why", "own_why", "met_case", "own_met_case", "credited_at", "word"),
-        hints,
-    )
-    update_rows(Block, ("counted_case", "is_right"), kept)
-    if outcomes:
-        apply_outcomes(outcomes, actor=ACTOR, now=now)
-    count_tallies(Methodology.objects.filter(pk__in={hint.methodology_id for hint in hints}))
+            reversal = NewOutcome(hint.methodology_id, is_correct, hint.case_id, reverses=event.pk, is_last=False)
+            reversals.append(reversal)
+    place_hints([hint for hint in hints if hint.word is None])
+    update_rows(CaseHint, FORMED, hints)
+    if reversals:
+        apply_outcomes(reversals, actor=ACTOR, now=now)
     settle(of_case, actor=ACTOR, now=now)
 
 

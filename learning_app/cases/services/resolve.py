@@ -82,30 +82,21 @@ def judge_again(
     actor: str,
     now: datetime,
 ) -> Resolved:
-    """Judge closed cases by the prices that stand now, and count anew what they say otherwise."""
-    return store_again([case for case, _before in find_changed(batch, now=now)], actor=actor, now=now)
-
-
-def find_changed(batch: Sequence[TradingCase], *, now: datetime) -> list[tuple[TradingCase, list[object]]]:
-    """Judge closed cases anew, not stored yet; return those of which prices say otherwise, with what was stored.
+    """Judge closed cases by the prices that stand now, and count anew what they say otherwise.
 
     What was judged stays so where no price does, and what expired where they leave a gap.
     """
     before = {case.pk: judged_values(case) for case in batch}
     judge(batch, now=now)
-    return [
-        (case, before[case.pk])
+    changed = [
+        case
         for case in batch
         if case.outcome_state not in {OutcomeState.PENDING, OutcomeState.EXPIRED}
         and judged_values(case) != before[case.pk]
         and not (case.gap and before[case.pk][0] == OutcomeState.EXPIRED)
     ]
-
-
-def store_again(cases: Sequence[TradingCase], *, actor: str, now: datetime) -> Resolved:
-    """Store what prices say now of closed cases, and count it anew."""
     closed = TradingCase.objects.exclude(outcome_state=OutcomeState.PENDING)
-    return store_judged(cases, closed, JUDGED, actor=actor, now=now)
+    return store_judged(changed, closed, JUDGED, actor=actor, now=now)
 
 
 def judged_values(case: TradingCase) -> list[object]:

@@ -1,4 +1,4 @@
-"""Outcomes move the counters of methodologies and of hands, and with them states. Sources: S2, court.md."""
+"""Outcomes move the counters of methodologies, and with them states. Sources: S2, court.md (two hands)."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -67,11 +67,6 @@ def apply_outcomes(
             for kind in filter(None, (LifecycleKind.OUTCOME_RECORDED, change))
         ]
     apply_moves(moves, actor=actor, now=now, act="methodology_outcome_recorded")
-    touched = {(outcome.number, outcome.hand) for outcome in outcomes}
-    store_tallies(
-        Tally(methodology_id=number, hand=hand, used=tallies[number][hand][0], right=tallies[number][hand][1])
-        for number, hand in sorted(touched)
-    )
     return rows
 
 
@@ -106,13 +101,3 @@ def needs_two_hands() -> bool:
     may_enter = ~Q(password__startswith=UNUSABLE_PASSWORD_PREFIX) | has_key
     others = User.objects.filter(may_enter, is_active=True).exclude(groups__name=OPERATORS_GROUP)
     return len(others.values_list("pk", flat=True)[:2]) > 1
-
-
-def store_tallies(rows: Iterable[Tally]) -> None:
-    """Store the shares of the counters of these hands."""
-    Tally.objects.bulk_create(
-        rows,
-        update_conflicts=True,
-        unique_fields=["methodology", "hand"],
-        update_fields=["used", "right"],
-    )

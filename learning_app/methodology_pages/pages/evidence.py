@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from django.utils.translation import gettext as _
 
 from learning_app.court.core import LOG_BEATS_CHANCE, CourtState, add_block
-from learning_app.court.models import Block
+from learning_app.court.services.evidence import KnownBlock
 from learning_app.methodologies.core.evidence import e_value
 from learning_app.methodology_pages.pages.curve import Curve, Dot, Level, Line, Plan, draw_curve
 from minara_site.web.charts import Value
@@ -16,11 +16,11 @@ VAST = 1e7
 LOG_10 = math.log(10)
 
 
-def replay(blocks: Sequence[Block]) -> list[float]:
+def replay(blocks: Sequence[KnownBlock]) -> list[float]:
     """Return the logarithm of E after each block, in the order in which the court counted them."""
     state, logs = CourtState(), []
     for block in blocks:
-        state = add_block(state, score=block.score or 0.0, chance=block.chance or 0.0)
+        state = add_block(state, score=block.score, chance=block.chance)
         logs.append(state.log_evidence)
     return logs
 

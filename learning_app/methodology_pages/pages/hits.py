@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from learning_app.court.models import Block
+from learning_app.court.services.evidence import KnownBlock
 from learning_app.methodologies.core.wilson import Z, wilson_interval
 from learning_app.methodology_pages.pages.curve import Band, Curve, Dot, Line, Plan, draw_curve
 from minara_site.web.charts import Value
@@ -28,17 +28,17 @@ class Hits:
     curve: Curve
 
 
-def load_hits(blocks: Sequence[Block]) -> list[Hits]:
+def load_hits(blocks: Sequence[KnownBlock]) -> list[Hits]:
     """Return the hits of live and of replayed calls, as far as there are any; `blocks` are known, in their order."""
     live = [block for block in blocks if not block.is_replayed]
     replayed = [block for block in blocks if block.is_replayed]
     return [draw_hits(label, some) for label, some in ((_("Live"), live), (_("Replayed"), replayed)) if some]
 
 
-def draw_hits(label: str, blocks: Sequence[Block]) -> Hits:
+def draw_hits(label: str, blocks: Sequence[KnownBlock]) -> Hits:
     """Return the share that was right and the mean control after each of these blocks, of many at some of them."""
-    right = list(course([block.score or 0.0 for block in blocks], is_share=True))
-    control = list(course([block.chance or 0.0 for block in blocks], is_share=False))
+    right = list(course([block.score for block in blocks], is_share=True))
+    control = list(course([block.chance for block in blocks], is_share=False))
     every = 1 + len(blocks) // MAX_STEPS
     steps = [*range(every, len(blocks), every), len(blocks)]
 

@@ -342,4 +342,3 @@ def test_what_the_judge_quarantined_stays_where_one_owner_alone_brings_it_to_the
     Tally.objects.create(methodology=row, hand=ben.pk, used=used, right=right)
     apply_outcomes([NewOutcome(row.pk, is_correct=True, hand=ana.pk)], actor="test", now=NOON)
     assert state_of(row) == state, "without hers ten uses with a bound of a half have to stay"
-    assert row.tallies.get(hand=ana.pk).used == 21

@@ -60,7 +60,7 @@ def test_each_planted_fault_is_named_and_mended(ana, ben):
         ("case", "entry_price"),
         ("methodology", "event"),
         ("methodology", "times_correct"),
-        ("methodology", "right"),
+        ("methodology", "tally"),
         ("methodology", "independent_cases"),
     }
     assert Methodology.objects.values().get() == before, "without --apply nothing changes"

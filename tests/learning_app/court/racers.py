@@ -93,11 +93,11 @@ def regimes_after_a_killed_cron() -> str:
 
 
 def has_light_of_core(row) -> bool:
-    """Say whether detector and light are what the core makes of the blocks in their order."""
+    """Say whether the light is what the core makes of the blocks in their order."""
     state = CourtState()
     for block in row.blocks.filter(is_own=False, known_at__isnull=False).order_by("known_at", "starts_at", "pk"):
         state = add_block(state, score=block.score, chance=block.chance)
-    return np.allclose(row.court.detector, state.detector) and (row.decay_at is not None) == state.is_decaying
+    return (row.decay_at is not None, row.beats_chance) == (state.is_decaying, state.beats_chance)
 
 
 def kill_after(is_reached) -> int:

@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 
-from learning_app.court.models import CourtRecord
+from learning_app.court.models import Block
 from learning_app.institution.models import InstitutionOutcome, InstitutionReflection, InstitutionRun
 from learning_app.institution.services.ladder import list_due_batches, rejudge_changed, run_ladder, score_batch
 from learning_app.institution.services.run import run_institution
@@ -182,7 +182,7 @@ def test_a_cited_method_gets_one_outcome_for_a_ticker_a_window_and_a_day_and_the
     method.refresh_from_db()
     other_way.refresh_from_db()
     assert (method.times_used, method.times_correct) == (33, 26)
-    assert (other_way.times_used, CourtRecord.objects.count()) == (30, 0)
+    assert (other_way.times_used, Block.objects.count()) == (30, 0)
     rows = InstitutionOutcome.objects.order_by("pk").values_list("reflection__run__uid", "ticker", "window")
     assert list(rows) == [(runs[3].uid, "BTC", "1d"), (runs[0].uid, "BTC", "1d"), (runs[2].uid, "ETH", "1d")]
     events = LifecycleEvent.objects.filter(methodology=method, kind="outcome_recorded").order_by("pk")
