@@ -103,28 +103,30 @@ def load_prices(case: TradingCase) -> list[PriceRow]:
     window = case.window
     whose = case.owner_id if case.judged_by == OWNER or case.is_demo else None
     before = find_price(case.asset, at=window.starts_at, owner_id=whose, tolerance=WHILE_CLOSED)
-    begin = _("its arrival") if is_late(case) else _("the decision")
+    earlier, later = _("%(span)s before the decision"), _("%(span)s after the decision")
+    if is_late(case):
+        earlier, later = _("%(span)s before its arrival"), _("%(span)s after its arrival")
+    end = _("%(span)s after the window's end")
     found = [
-        (_("Entry"), case.entry_price, case.entry_price_at, window.starts_at, begin),
-        (_("Exit"), case.exit_price, case.exit_price_at, window.ends_at, _("the window's end")),
+        (_("Entry price"), case.entry_price, case.entry_price_at, window.starts_at, later),
+        (_("Exit price"), case.exit_price, case.exit_price_at, window.ends_at, end),
     ]
     if before and before.at != case.entry_price_at:
-        found.insert(0, (_("Price before"), before.price, before.at, window.starts_at, begin))
+        found.insert(0, (_("Price before"), before.price, before.at, window.starts_at, earlier))
     return [
-        PriceRow(label, price_label(float(price)), at, lag_label(at, since, moment))
-        for label, price, at, since, moment in found
+        PriceRow(label, price_label(float(price)), at, lag_label(at, since, words))
+        for label, price, at, since, words in found
         if price is not None and at is not None
     ]
 
 
-def lag_label(at: datetime, since: datetime, moment: str) -> str:
-    """Return how long before or after a moment something was: "12 min after the decision"."""
+def lag_label(at: datetime, since: datetime, words: str) -> str:
+    """Return how far from a moment something was, as these words say it: "12 min after the decision"."""
     lag = abs(at - since)
     if lag < timedelta(seconds=1):
         return _("exact")
     span = span_label(lag) if lag >= ONE_MINUTE else _("%(seconds)s s") % {"seconds": lag.seconds}
-    words = _("%(span)s after %(moment)s") if at > since else _("%(span)s before %(moment)s")
-    return words % {"span": span, "moment": moment}
+    return words % {"span": span}
 
 
 def load_chart(case: TradingCase, now: datetime) -> PriceChart | None:

@@ -129,7 +129,7 @@ def guard_moments(case: TradingCase) -> Iterator[Moment]:
 def outcome_moments(case: TradingCase, *, now: datetime) -> Iterator[Moment]:
     """Yield its entry, when its window ends, and what prices said then."""
     if case.entry_price is not None and case.entry_price_at is not None:
-        yield Moment(Kind.OUTCOME, _("Entry"), case.entry_price_at, note=price_label(float(case.entry_price)))
+        yield Moment(Kind.OUTCOME, _("Entry price"), case.entry_price_at, note=price_label(float(case.entry_price)))
     ended = Moment(Kind.OUTCOME, _("Window over"), case.window_ends_at)
     is_ahead = case.window_ends_at > now
     yield replace(ended, words=_("Window ends"), tone="t-due") if is_ahead else ended

@@ -1,12 +1,16 @@
 """The loop over real candles, judged and audited day by day: each report equals a computation that shares no code."""
 
+import csv
+import math
 from bisect import bisect_left
 from collections import defaultdict
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
 
 import pytest
 import time_machine
 from django.utils.timezone import now as clock
+from scipy.stats import binomtest, norm
 
 from learning_app.audit.services.run import run_pass
 from learning_app.cases.services.cron import run_cron
@@ -15,13 +19,54 @@ from minara_site.kernel.market.importing import import_file
 from minara_site.kernel.market.outcome import Direction
 from minara_site.kernel.market.services import Series
 from tests.kit.shared import shared_path
-from tests.learning_app.cases.test_real_prices import SYMBOL, read_candles, signals, wilson_low
 from tests.learning_app.rows import make_methodology
 
+SYMBOL, STEP = "ETH/BTC", timedelta(minutes=5)
 DAY, HORIZON = timedelta(days=1), timedelta(hours=12)
 DECIDES_AFTER = timedelta(minutes=2)
 """So long after the close that it reads an agent decides: that close is no price of its window."""
 SETTLED = timedelta(minutes=10)
+
+
+def read_candles():
+    """Return the moments at which closes were known, and the closes as exact fractions of 15 digits."""
+    with shared_path("data/eth_btc_5m.csv").open() as lines:
+        rows = list(csv.DictReader(lines))
+    opens = [datetime.strptime(row["ts"], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC) for row in rows]
+    closes = [Fraction(f"{float(row['close']):.15g}") for row in rows]
+    return [at + STEP for at in opens], closes
+
+
+def signals(closes):
+    """Return (place, method, direction) of each call: RSI(14) crosses 30, SMA 20 crosses SMA 100, a 100-bar breakout."""
+    prices = [float(close) for close in closes]
+    calls = []
+    gain = loss = 0.0
+    rsi = [None] * len(prices)
+    for place in range(1, len(prices)):
+        change = prices[place] - prices[place - 1]
+        if place <= 14:
+            gain, loss = gain + max(change, 0) / 14, loss + max(-change, 0) / 14
+        else:
+            gain, loss = (13 * gain + max(change, 0)) / 14, (13 * loss + max(-change, 0)) / 14
+        if place >= 14:
+            rsi[place] = 100.0 if loss == 0 else 100 - 100 / (1 + gain / loss)
+    for place in range(400, len(prices)):
+        if rsi[place] < 30 <= rsi[place - 1]:
+            calls.append((place, "rsi", "bullish"))
+        short = [math.fsum(prices[end - 20 : end]) / 20 for end in (place, place + 1)]
+        long = [math.fsum(prices[end - 100 : end]) / 100 for end in (place, place + 1)]
+        if short[0] <= long[0] and short[1] > long[1]:
+            calls.append((place, "cross", "bullish"))
+        if prices[place] > max(prices[place - 100 : place]) and place % 3 == 0:
+            calls.append((place, "breakout", "bullish"))
+    return calls
+
+
+def wilson_low(right, used):
+    """Return the lower bound at z = 1.96."""
+    level = 2 * norm.cdf(1.96) - 1
+    return binomtest(int(right), used).proportion_ci(confidence_level=level, method="wilson").low
 
 
 def is_right(known_at, closes, begin, end):

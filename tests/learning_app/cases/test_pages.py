@@ -132,7 +132,7 @@ def test_one_case_shows_prices_outcome_and_what_it_did_to_each_hint(page, ana):
         "Confirmed good",
         "+24.00%",
         f"Price before 99 {first - HOUR:%-d %b %Y %H:%M} 48 min before the decision",
-        f"Entry 100 {first:%-d %b %Y %H:%M} 12 min after the decision",
+        f"Entry price 100 {first:%-d %b %Y %H:%M} 12 min after the decision",
         "12 min after the window's end",
         "Waits for the eight horizons after the case, until",
         "Regime unknown",

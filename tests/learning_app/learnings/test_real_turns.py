@@ -9,7 +9,7 @@ from learning_app.learnings.services.review import review_turns
 from minara_site.kernel.conversations.models import Turn
 from tests.kit.api import agent_of
 from tests.kit.clock import NOON
-from tests.learning_app.cases.test_real_prices import read_candles, signals
+from tests.learning_app.audit.test_real_prices import read_candles, signals
 from tests.learning_app.learnings.test_suggest import scikit_ranks
 
 TURNS = 200
