@@ -8,7 +8,6 @@ from learning_app.audit import tasks as audit
 from learning_app.audit.services import cron as audit_cron
 from learning_app.audit.services.run import AUDIT_JOB
 from learning_app.cases import tasks
-from learning_app.cases.services.anew import ANEW
 from learning_app.cases.services.cron import CRON, EVERY
 from learning_app.cases.services.rejudge import REJUDGE
 from learning_app.institution import tasks as institution
@@ -17,6 +16,7 @@ from learning_app.institution.services.requests import RUN as INSTITUTION_RUN
 from learning_app.institution.services.run import run_institution
 from learning_app.learnings import tasks as learnings
 from learning_app.learnings.services.review import REVIEW, review_turns
+from learning_app.migrations._counting_once import ANEW, judge_anew
 from learning_app.preferences.services import mine
 from minara_site.kernel.conversations.services import TURN_RECORDED
 from minara_site.kernel.jobs.table import Job
@@ -53,7 +53,7 @@ JOBS = (
     ),
     Job(
         ANEW,
-        tasks.judge_anew,
+        judge_anew,
         summary=_("Once after an upgrade: counts each bet of earlier cases once, and judges them anew."),
     ),
     Job(

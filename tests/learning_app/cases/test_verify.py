@@ -10,9 +10,9 @@ from django.db import transaction
 from learning_app.cases.models import UNFORMED, CaseHint, TradingCase
 from learning_app.cases.services.cron import run_cron
 from learning_app.cases.services.verify import verify
-from learning_app.cases.tasks import judge_anew
 from learning_app.court.models import Block
 from learning_app.methodologies.models import LifecycleEvent, Methodology, Tally
+from learning_app.migrations._counting_once import judge_anew
 from learning_app.methodologies.services.outcomes import NewOutcome, apply_outcomes
 from minara_site.kernel.jobs.models import JobRun, RunState
 from tests.kit.clock import NOON

@@ -1,4 +1,4 @@
-"""What was recorded before one bet counted once is formed into blocks and judged anew, once, after an upgrade."""
+"""What was recorded before one bet counted once is formed into blocks and judged anew: the job of migration 0015."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -8,6 +8,7 @@ from django.db.models import Exists, OuterRef
 
 from learning_app.cases.models import UNFORMED, CaseHint, TradingCase
 from learning_app.cases.services.places import place_hints
+from learning_app.cases.services.rejudge import judge_due_controls, rejudge_changed
 from learning_app.cases.services.settle import settle
 from learning_app.methodologies.models import LifecycleEvent, Methodology
 from learning_app.methodologies.services.lifecycle import Move, apply_moves, lock_rows
@@ -20,7 +21,7 @@ from minara_site.kernel.market.outcome import window_start
 
 ANEW = "learning.judge_anew"
 ACTOR = f"job:{ANEW}"
-JUDGED_ANEW, OPERATOR = "judged_anew", "operator"
+OPERATOR = "operator"
 BATCH = 500
 FORMED = ("block_id", "own_block_id", "why", "own_why", "met_case", "own_met_case", "credited_at", "word")
 
@@ -85,3 +86,11 @@ def demote_unproven(*, now: datetime) -> int:
         moves = [Move(row, LifecycleKind.DEMOTED, {"quarantine": 1}, {JUDGED_ANEW: 1}) for row in fallen]
         apply_moves(moves, actor=ACTOR, now=now)
     return len(fallen)
+
+
+def judge_anew(*, now: datetime) -> dict[str, Any]:
+    """Form and judge anew what was recorded before one bet counted once. It does nothing a second time."""
+    formed = form_old(now=now)
+    rejudged = rejudge_changed(now=now)
+    known = sum(judge_due_controls(now=now))
+    return {"formed": formed, "rejudged": rejudged, "controls": known, "demoted": demote_unproven(now=now)}
