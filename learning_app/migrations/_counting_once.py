@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef
@@ -10,6 +11,7 @@ from learning_app.cases.models import UNFORMED, CaseHint, TradingCase
 from learning_app.cases.services.places import place_hints
 from learning_app.cases.services.rejudge import judge_due_controls, rejudge_changed
 from learning_app.cases.services.settle import settle
+from learning_app.court.services.evidence import JUDGED_ANEW
 from learning_app.methodologies.models import LifecycleEvent, Methodology
 from learning_app.methodologies.services.lifecycle import Move, apply_moves, lock_rows
 from learning_app.methodologies.services.outcomes import NewOutcome, apply_outcomes

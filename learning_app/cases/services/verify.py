@@ -111,81 +111,60 @@ def verify_method(
     """Yield by what events, counters, tallies and evidence of a methodology differ from its blocks."""
     of = f"methodology:{row.uid}"
     start = max((place for place, event in enumerate(events) if event.kind in BEGINNINGS), default=0)
-    wrong, missing = find_wrong(row, events[:start], events[start:])
-    for event in wrong:
-        yield Difference(f"{of} case:{event.case_id}", f"event {event.pk}", event.details["correct"], None)
-    for outcome in missing:
-        yield Difference(f"{of} case:{outcome.case_id}", "event", None, outcome.is_correct)
-    tallies = read_tallies(row)
+    outcomes = list(find_missing(row, events[:start], events[start:]))
+    for each in outcomes:
+        said = (each.is_correct, None) if each.reverses else (None, each.is_correct)
+        yield Difference(f"{of} case:{each.case_id}", f"event {each.reverses or ''}".strip(), *said)
+    stored, counted = read_tallies(row), list[tuple[Any, ...]]()
 
     def count() -> None:
-        count_counters(row, replay(events[start:]), wrong, missing, now=now)
+        row.times_used, row.times_correct = replay(events[start:])
+        row.confidence = row.trust.bound if row.times_used else settings.MINARA.initial_confidence
+        update_rows(Methodology, COUNTERS, [row])
+        if outcomes:
+            apply_outcomes(outcomes, actor=ACTOR, now=now)
         count_tallies([row.pk])
         count_blocks([row.pk], actor=ACTOR, now=now)
-        counted[:] = read_tallies(row)
+        counted.extend(read_tallies(row))
 
-    counted: list[tuple[Any, ...]] = []
     yield from compare([row], (*COUNTERS, *EVIDENCE), count, apply=apply, of=of)
-    for tally in sorted({*tallies} ^ {*counted}):
-        is_stored = tally in tallies
-        said = dict(zip(TALLY, tally, strict=True))
-        yield Difference(f"{of} hand:{tally[0]}", "tally", said if is_stored else None, None if is_stored else said)
+    for tally in sorted({*stored} ^ {*counted}):
+        hand, *shares = tally
+        is_stored = tally in stored
+        yield Difference(f"{of} hand:{hand}", "tally", shares if is_stored else None, None if is_stored else shares)
+
+
+def find_missing(
+    row: Methodology,
+    before: Iterable[LifecycleEvent],
+    events: Iterable[LifecycleEvent],
+) -> Iterator[NewOutcome]:
+    """Yield the outcomes of cases that events lack, and reversals of those that no block and no word says.
+
+    What a block counted `before` the counters began anew is expected no more.
+    """
+    standing: dict[int, LifecycleEvent] = {}
+    for event in events:
+        is_of_case = event.kind == LifecycleKind.OUTCOME_RECORDED and event.case_id is not None
+        if is_of_case and not standing.pop(event.details.get("reverses", 0), None):
+            standing[event.pk] = event
+    blocks: Any = Block.objects.filter(methodology=row, is_own=False, counted_case__isnull=False)
+    words: Any = CaseHint.objects.filter(methodology=row, word__isnull=False)
+    expected = {case: (is_right, INSTANCE_HAND) for case, is_right in words.values_list("case_id", "word")}
+    for case, is_right, hand in blocks.values_list("counted_case", "is_right", "hand"):
+        expected[case] = (is_right, hand)
+    for event in standing.values():
+        is_correct = bool(event.details["correct"])
+        if expected.get(event.case_id, (None, 0))[0] == is_correct:
+            del expected[event.case_id]
+        else:
+            yield NewOutcome(row.pk, is_correct, event.case_id, reverses=event.pk, is_last=False)
+    for case in expected.keys() - {event.case_id for event in before}:
+        is_right, hand = expected[case]
+        yield NewOutcome(row.pk, is_right, case, hand, is_last=False)
 
 
 def read_tallies(row: Methodology) -> list[tuple[Any, ...]]:
     """Return what each hand has of a methodology."""
     rows = Tally.objects.filter(methodology=row).values_list(*TALLY)
     return [(*counts, round(log_e, 9)) for *counts, log_e in rows]
-
-
-def find_wrong(
-    row: Methodology,
-    before: Iterable[LifecycleEvent],
-    events: Iterable[LifecycleEvent],
-) -> tuple[list[LifecycleEvent], list[NewOutcome]]:
-    """Return the outcomes of cases that no block and no word says, and those that no event says.
-
-    What a block counted `before` the counters began anew is expected no more.
-    """
-    standing: dict[int, LifecycleEvent] = {}
-    for event in events:
-        if event.case_id is not None and event.kind == LifecycleKind.OUTCOME_RECORDED:
-            standing[event.pk] = event
-            if standing.pop(event.details.get("reverses", 0), None):
-                del standing[event.pk]
-    counted = Block.objects.filter(methodology=row, is_own=False, counted_case__isnull=False)
-    words = CaseHint.objects.filter(methodology=row, word__isnull=False)
-    said = [
-        *((case, word, INSTANCE_HAND) for case, word in words.values_list("case_id", "word")),
-        *counted.values_list("counted_case", "is_right", "hand"),
-    ]
-    expected = {case: NewOutcome(row.pk, bool(is_right), case, hand, is_last=False) for case, is_right, hand in said}
-    wrong = []
-    for event in standing.values():
-        outcome = expected.get(event.case_id or 0)
-        if outcome is not None and outcome.is_correct == event.details["correct"]:
-            del expected[event.case_id or 0]
-        else:
-            wrong.append(event)
-    earlier = {event.case_id for event in before}
-    return wrong, [outcome for case, outcome in expected.items() if case not in earlier]
-
-
-def count_counters(
-    row: Methodology,
-    counted: tuple[int, int],
-    wrong: Sequence[LifecycleEvent],
-    missing: Sequence[NewOutcome],
-    *,
-    now: datetime,
-) -> None:
-    """Set the counters to what events say, then reverse the wrong ones and record what is missing."""
-    row.times_used, row.times_correct = counted
-    row.confidence = row.trust.bound if row.times_used else settings.MINARA.initial_confidence
-    update_rows(Methodology, COUNTERS, [row])
-    reversals = (
-        NewOutcome(row.pk, bool(event.details["correct"]), event.case_id, reverses=event.pk, is_last=False)
-        for event in wrong
-    )
-    if outcomes := [*reversals, *missing]:
-        apply_outcomes(outcomes, actor=ACTOR, now=now)

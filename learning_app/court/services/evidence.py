@@ -21,7 +21,7 @@ JUDGED = (
     "beats_chance",
     "decay_at",
 )
-DECAYED, MARK_LOST = "decayed", "mark_lost"
+DECAYED, MARK_LOST, JUDGED_ANEW = "decayed", "mark_lost", "judged_anew"
 
 
 class KnownBlock(NamedTuple):

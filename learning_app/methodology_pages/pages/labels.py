@@ -3,8 +3,7 @@
 from django.conf import settings
 from django.utils.translation import gettext as _, gettext_lazy, ngettext
 
-from learning_app.cases.services.anew import JUDGED_ANEW
-from learning_app.court.services.evidence import DECAYED, MARK_LOST
+from learning_app.court.services.evidence import DECAYED, JUDGED_ANEW, MARK_LOST
 from learning_app.methodologies.core.lifecycle import count_missing
 from learning_app.methodologies.models import LifecycleEvent, Methodology
 from learning_app.methodologies.querysets import is_court_enforced, trust_rules

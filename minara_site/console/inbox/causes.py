@@ -16,8 +16,8 @@ from django.db.models import Count, Min
 from learning_app.audit.core.composite import Band
 from learning_app.audit.selectors import list_reports
 from learning_app.cases.models import CronRun, TradingCase
-from learning_app.cases.services.anew import JUDGED_ANEW
 from learning_app.cases.services.cron import EVERY
+from learning_app.court.services.evidence import JUDGED_ANEW
 from learning_app.methodologies.models import LifecycleEvent, Methodology
 from learning_app.preferences.models import Preference
 from learning_app.vocabulary import LifecycleKind

@@ -135,7 +135,7 @@ class PricePoint(models.Model):
 
 
 class ChangedPrices(models.Model):
-    """A span of a symbol's prices, both ends included, that `reader` (the name of a job) has not judged by again yet."""
+    """A span of a symbol's prices, both ends included, by which the job `reader` has not judged again yet."""
 
     reader = models.CharField(max_length=40)
     owner = price_owner()

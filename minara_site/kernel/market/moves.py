@@ -1,4 +1,4 @@
-"""How a price moved over a window: its first price, and the first behind it. Source: court.md (the window of a case)."""
+"""How a price moved over a window: its first price, and the first behind it. Source: court.md (the window)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

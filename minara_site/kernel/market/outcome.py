@@ -114,8 +114,7 @@ def find_gap(
     """Return why these prices do not judge a window, None when they do; `stated` is the gap that a role allows.
 
     `entry` is the first price from the window's start on, None when that lies behind its end; `exit_quote` the first
-    from its end on. A market that never closes may leave a gap as long as `open_gap`; others, and assets of which we do not
-    know the class, rest over weekends and holidays.
+    from its end on.
     """
     if entry is None:
         return Gap.NO_ENTRY

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from learning_app.audit.models import AuditReport
-from learning_app.cases.services.anew import JUDGED_ANEW
+from learning_app.court.services.evidence import JUDGED_ANEW
 from learning_app.methodologies.models import Methodology
 from minara_site.console.inbox.causes import find_causes
 from minara_site.console.inbox.services import close_alert, refresh_alerts, reopen_alert

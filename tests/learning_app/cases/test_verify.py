@@ -12,8 +12,8 @@ from learning_app.cases.services.cron import run_cron
 from learning_app.cases.services.verify import verify
 from learning_app.court.models import Block
 from learning_app.methodologies.models import LifecycleEvent, Methodology, Tally
-from learning_app.migrations._counting_once import judge_anew
 from learning_app.methodologies.services.outcomes import NewOutcome, apply_outcomes
+from learning_app.migrations._counting_once import judge_anew
 from minara_site.kernel.jobs.models import JobRun, RunState
 from tests.kit.clock import NOON
 from tests.learning_app.rows import build_case, make_case, make_methodology, post_prices

@@ -36,7 +36,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """What something cost, since when that is known, and who said so; of a candle how long it is, of a point nothing."""
+    """What something cost, since when that is known, who said so, and how long a candle is; a point has no length."""
 
     price: Decimal
     at: datetime
