@@ -15,10 +15,12 @@ from memory_app.facts.services.record import CONSOLIDATE
 from memory_app.memories import tasks as memories
 from memory_app.memories.core import BRIDGE
 from memory_app.roles import tasks as roles
+from memory_app.roles.services.rejudge import REJUDGE
 from memory_app.roles.services.triggers import REFLECT, START
 from memory_app.search import tasks as why
 from minara_site.kernel.doctor.core import FIX
 from minara_site.kernel.jobs.table import Job
+from minara_site.kernel.market.changed import PRICES_CHANGED
 
 JOBS = (
     Job(
@@ -86,6 +88,12 @@ JOBS = (
         roles.reflect,
         reports=True,
         summary=_("Judges the decisions of a role that are old enough, and draws lessons from those that were wrong."),
+    ),
+    Job(
+        REJUDGE,
+        roles.rejudge,
+        topics=(PRICES_CHANGED,),
+        summary=_("Marks the decisions of roles of which the price was corrected after it judged them."),
     ),
     Job(
         "edges.replay",

@@ -13,4 +13,12 @@ class Migration(migrations.Migration):
             name='price_corrected_at',
             field=models.DateTimeField(null=True),
         ),
+        migrations.AddIndex(
+            model_name='rolememory',
+            index=models.Index(
+                condition=models.Q(('exit_price_at__isnull', False)),
+                fields=['asset', 'exit_price_at'],
+                name='role_memory_judged',
+            ),
+        ),
     ]

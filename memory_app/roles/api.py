@@ -107,6 +107,7 @@ class RoleMemoryOut(Schema):
     symbol: SymbolOut | None
     direction: Direction | None
     outcome_at: datetime | None
+    price_corrected: bool
     skip_reason: SkipReason | None
     backdated: bool
     held: bool

@@ -2,12 +2,15 @@
 
 from datetime import datetime, timedelta
 
+from django.utils.translation import gettext as _
+
 from memory_app.roles.core.declarations import MemoryRole, PriceDelta
 from memory_app.roles.models import RoleMemory
 from minara_site.web.decision_chart import JudgedDecision, load_decision_chart
 from minara_site.web.price_chart import PriceChart
 
 MIN_WINDOW = timedelta(hours=1)
+ONE_MINUTE = timedelta(minutes=1)
 
 
 def window_of(entry: RoleMemory, role: MemoryRole | None) -> tuple[datetime, datetime]:
@@ -17,6 +20,11 @@ def window_of(entry: RoleMemory, role: MemoryRole | None) -> tuple[datetime, dat
         return entry.window_starts_at, entry.window_starts_at + timedelta(hours=probe.window_hours)
     least = timedelta(hours=role.reflection_policy.min_age_hours) if role else MIN_WINDOW
     return entry.decided_at, max(entry.outcome_at or entry.decided_at + least, entry.decided_at + MIN_WINDOW)
+
+
+def is_late(entry: RoleMemory, begins_at: datetime) -> bool:
+    """Say whether its window began when it arrived, later than it was decided."""
+    return begins_at - entry.decided_at >= ONE_MINUTE
 
 
 def load_picture(
@@ -36,5 +44,6 @@ def load_picture(
         entry_price,
         exit_price,
         owner_id=entry.owner_id,
+        began=_("Arrived") if is_late(entry, begin) else "",
     )
     return load_decision_chart(decision, now=now)

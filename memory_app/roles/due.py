@@ -6,9 +6,18 @@ from datetime import datetime, timedelta
 from django.db.models import F, Q
 
 from memory_app.roles.core import SkipReason, Trigger
-from memory_app.roles.core.declarations import DeclaredRole, Manual
+from memory_app.roles.core.declarations import DeclaredRole, Manual, PriceDelta, ReflectionPolicy
 from memory_app.roles.core.schedule import skipped_before
 from memory_app.roles.models import RoleMemory, RoleMemoryQuerySet
+from minara_site.kernel.market.outcome import SETTLES_AFTER
+
+
+def ready_at(entry: RoleMemory, policy: ReflectionPolicy) -> datetime:
+    """Return from when on an entry is judged: once it is old enough, and the prices of its window are there."""
+    old_enough, probe = entry.decided_at + timedelta(hours=policy.min_age_hours), policy.outcome_probe
+    if not isinstance(probe, PriceDelta):
+        return old_enough
+    return max(old_enough, entry.window_starts_at + timedelta(hours=probe.window_hours) + SETTLES_AFTER)
 
 
 def waiting_of(role_id: str, owner_id: int | None = None) -> RoleMemoryQuerySet:

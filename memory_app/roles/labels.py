@@ -1,7 +1,7 @@
 """Role memory in words: states, outcomes, classes, triggers, probes, and why an entry has no lesson."""
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, assert_never
 
 from django.utils import timezone
@@ -20,6 +20,7 @@ from memory_app.roles.core.declarations import (
     RefetchSource,
 )
 from memory_app.roles.core.sweep import Ended, SweepResult
+from memory_app.roles.due import ready_at
 from memory_app.roles.models import RoleMemory
 from minara_site.kernel.market.outcome import Outcome
 from minara_site.web.badges import Badge
@@ -170,11 +171,6 @@ def decided_texts(decision: Mapping[str, Any]) -> dict[str, Any]:
     return texts
 
 
-def ready_at(entry: RoleMemory, role: MemoryRole) -> datetime:
-    """Return from when on an entry is judged."""
-    return entry.decided_at + timedelta(hours=role.reflection_policy.min_age_hours)
-
-
 def why_no_lesson(entry: RoleMemory, role: MemoryRole | None, now: datetime) -> str:
     """Return in words why agents read no lesson of this entry; empty when they may. `role` is None once undeclared."""
     if entry.lesson:
@@ -201,6 +197,12 @@ def why_pending(entry: RoleMemory, role: MemoryRole | None, now: datetime) -> st
     """Return what a pending entry waits for."""
     if role is None:
         return _("Its role is no longer declared, so nothing judges it any more.")
+    if (ready := ready_at(entry, role.reflection_policy)) > now:
+        waits = {
+            "moment": day_and_time(ready, timezone.get_current_timezone()),
+            "span": age(ready, now),
+        }
+        return _("Too young to be judged. It waits until %(moment)s, %(span)s.") % waits
     if entry.last_error:
         why = _("The last try failed: %(error)s.") % {"error": entry.last_error.rstrip(".")}
         if entry.last_error == SkipReason.NO_PRICE:
@@ -209,12 +211,6 @@ def why_pending(entry: RoleMemory, role: MemoryRole | None, now: datetime) -> st
         if entry.next_try_at and entry.next_try_at > now:
             again = _("The next try comes %(span)s.") % {"span": age(entry.next_try_at, now)}
         return sentences(why, again)
-    if (ready := ready_at(entry, role)) > now:
-        waits = {
-            "moment": day_and_time(ready, timezone.get_current_timezone()),
-            "span": age(ready, now),
-        }
-        return _("Too young to be judged. It waits until %(moment)s, %(span)s.") % waits
     if entry.outcome:
         return _("Its outcome is known; the reflection is still to come.")
     if isinstance(role.reflection_policy.outcome_probe, Manual):

@@ -206,6 +206,11 @@ class RoleMemory(models.Model):
                 condition=Q(mark_effective_at__isnull=False),
                 name="role_memory_marked",
             ),
+            models.Index(
+                fields=["asset", "exit_price_at"],
+                condition=Q(exit_price_at__isnull=False),
+                name="role_memory_judged",
+            ),
             models.Index(fields=["embedding_state", "id"], name="role_memory_embedding_state"),
             models.Index(fields=["rules_version", "id"], name="role_memory_rules_version"),
             models.Index(fields=["actor", "-decided_at", "-id"], name="role_memory_actor"),

@@ -43,6 +43,7 @@ def entry_record(
         "symbol": symbol,
         "direction": entry.direction or None,
         "outcome_at": entry.outcome_at,
+        "price_corrected": entry.price_corrected_at is not None,
         "skip_reason": entry.skip_reason or None,
         "backdated": entry.is_backdated,
         "held": is_refused or entry.held_at is not None,

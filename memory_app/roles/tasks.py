@@ -1,4 +1,4 @@
-"""What the worker does for roles: apply marks, start what is due, and reflect. Source: S0 (triggers)."""
+"""What the worker does for roles: apply marks, start what is due, reflect, judge again. Source: S0 (triggers)."""
 
 from datetime import datetime
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 from memory_app.roles.core import Trigger
 from memory_app.roles.services.outcome import apply_due_marks, request_next_application
 from memory_app.roles.services.reflect import reflect_role
+from memory_app.roles.services.rejudge import mark_changed
 from memory_app.roles.services.triggers import start_due_roles
 from minara_site.kernel.jobs.services import Claim
 
@@ -18,6 +19,11 @@ def start_due(*, now: datetime) -> dict[str, int]:
     applied = apply_due_marks(now=now)
     request_next_application(now=now)
     return {"applied": applied, "started": start_due_roles(now=now)}
+
+
+def rejudge(*, now: datetime) -> dict[str, int]:
+    """Mark the decisions of which the price was corrected; running it again changes nothing."""
+    return {"marked": mark_changed(now=now)}
 
 
 def reflect(

@@ -27,9 +27,9 @@ CRON_FIELDS = 5  # a sixth would be seconds; roles are looked at once a minute
 
 @dataclass(frozen=True, slots=True)
 class PriceDelta:
-    """The outcome is the change of the price of `inputs[asset_field]` over a window from the decision on.
+    """The outcome is the change of the price of `inputs[asset_field]` over a window from decision and arrival on.
 
-    `tolerance_hours` is how old a price may be at either end; None takes what the window and the asset's class allow.
+    `tolerance_hours` is how late a price may be at either end; None takes what the window and the asset's class allow.
     """
 
     window_hours: float

@@ -27,14 +27,9 @@ def skipped_before(policy: ReflectionPolicy, now: datetime) -> datetime:
     return now - timedelta(hours=policy.max_age_hours)
 
 
-def wait_for_outcome(
-    decided_at: datetime,
-    policy: ReflectionPolicy,
-    now: datetime,
-) -> timedelta:
-    """Return when to look again for an outcome that is not known: a quarter of the time that it is due already."""
-    due_since = now - decided_at - timedelta(hours=policy.min_age_hours)
-    return min(MAX_WAIT, max(MIN_WAIT, due_since / 4))
+def next_look(ready_at: datetime, now: datetime) -> datetime:
+    """Return when to look again for an unknown outcome: after a quarter of the time that it is due already."""
+    return max(ready_at, now + min(MAX_WAIT, max(MIN_WAIT, (now - ready_at) / 4)))
 
 
 def backoff(attempts: int) -> timedelta:

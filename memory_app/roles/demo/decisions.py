@@ -41,7 +41,7 @@ from minara_site.kernel.llm.core.prices import PRICES, Tokens, cost_of
 from minara_site.kernel.market.models import PriceBar
 from minara_site.kernel.market.outcome import Direction, Outcome, change_pct, judge_change
 
-REFLECTED_AFTER = timedelta(minutes=4)
+REFLECTED_AFTER = timedelta(minutes=14)
 ROLES = load_toml(__package__, "roles.toml")
 
 
@@ -170,16 +170,16 @@ def add_outcome(entry: RoleMemory, row: DemoDecision) -> None:
     declared = registry().find(row.role)
     if not row.closes or declared is None or not isinstance(declared.policy.outcome_probe, PriceDelta):
         return
-    hours, decided = declared.policy.outcome_probe.window_hours, row.decided_hours_ago or row.hours_ago
-    before, after = price(row.asset, decided), price(row.asset, decided - hours)
+    hours, begun_at = declared.policy.outcome_probe.window_hours, entry.window_starts_at
+    before, after = price(row.asset, row.hours_ago), price(row.asset, row.hours_ago - hours)
     judged = judge_change(
         change_pct(before, after),
         Direction(row.direction or ""),
         band_pct=settings.MINARA.noise_band_pct,
     )
     entry.outcome, entry.pnl_pct, entry.outcome_by = judged.outcome, judged.pnl_pct, "price_delta"
-    entry.outcome_at = entry.decided_at + timedelta(hours=hours)
-    entry.entry_price, entry.entry_price_at = before, entry.decided_at
+    entry.outcome_at = begun_at + timedelta(hours=hours)
+    entry.entry_price, entry.entry_price_at = before, begun_at
     entry.exit_price, entry.exit_price_at = after, entry.outcome_at
 
 

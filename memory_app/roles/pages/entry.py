@@ -12,8 +12,11 @@ from django.utils.translation import gettext as _
 from memory_app.capabilities import ROLE_REFLECTION
 from memory_app.roles.core import Status
 from memory_app.roles.core.declarations import Manual, MemoryRole, PriceDelta
-from memory_app.roles.labels import CLASSES, probe_label, ready_at
+from memory_app.roles.decision_chart import ONE_MINUTE, is_late, window_of
+from memory_app.roles.due import ready_at
+from memory_app.roles.labels import CLASSES, probe_label
 from memory_app.roles.models import RoleMemory
+from memory_app.roles.probes.result import ProbeResult
 from memory_app.roles.selectors import subject_of
 from minara_site.kernel.core.assets import group_of
 from minara_site.kernel.governance.models import ShadowDecision
@@ -21,7 +24,8 @@ from minara_site.kernel.llm.models import LlmUsage
 from minara_site.kernel.market.outcome import Outcome, largest_gap
 from minara_site.web.filters import Text
 from minara_site.web.market_labels import hours_label, pnl_label
-from minara_site.web.moments import cost_label
+from minara_site.web.moments import cost_label, span_label
+from minara_site.web.price_chart import price_label
 
 MAX_CALLS = 20
 MAX_INPUT_CHARS = 1_200
@@ -161,12 +165,33 @@ def probe_rows(entry: RoleMemory, role: MemoryRole | None) -> list[tuple[Text, T
     return rows
 
 
+def late_labels(entry: RoleMemory, role: MemoryRole | None) -> list[str]:
+    """Return how long after the start and the end of its window the two prices came; empty where at once."""
+    begins_at, ends_at = window_of(entry, role)
+    began = _("%(span)s after its arrival") if is_late(entry, begins_at) else _("%(span)s after the decision")
+    places = (
+        (entry.entry_price_at, begins_at, began),
+        (entry.exit_price_at, ends_at, _("%(span)s after the window's end")),
+    )
+    return [
+        words % {"span": span_label(at - since)} if at and at - since >= ONE_MINUTE else ""
+        for at, since, words in places
+    ]
+
+
+def corrected_label(found: ProbeResult | None) -> str:
+    """Return which prices stand where others judged a decision; `found` is what its probe says by them, if anything."""
+    quotes = (found.entry_quote, found.exit_quote) if found else ()
+    said = {"prices": " → ".join(price_label(float(quote.price)) for quote in quotes if quote) or "—"}
+    return _("The price was corrected since: it is now %(prices)s. Outcome and lesson stay.") % said
+
+
 def is_waiting(entry: RoleMemory, role: MemoryRole | None, now: datetime) -> bool:
     """Say whether a person has to say what came of a decision, now."""
     if role is None or not isinstance(role.reflection_policy.outcome_probe, Manual):
         return False
     is_open = entry.status == Status.PENDING and not (entry.outcome or entry.mark or entry.held_at)
-    return is_open and ready_at(entry, role) <= now
+    return is_open and ready_at(entry, role.reflection_policy) <= now
 
 
 def is_undoable(entry: RoleMemory, now: datetime) -> bool:
@@ -208,7 +233,7 @@ def timeline_of(
             )
         )
     elif entry.status == Status.PENDING and role is not None:
-        if (ready := ready_at(entry, role)) > now:
+        if (ready := ready_at(entry, role.reflection_policy)) > now:
             moments.append(Moment(_("May be judged"), ready, "t-due"))
         over = entry.decided_at + timedelta(hours=role.reflection_policy.max_age_hours)
         moments.append(Moment(_("Skipped when it is not judged by then"), over, "t-due"))

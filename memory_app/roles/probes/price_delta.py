@@ -1,4 +1,4 @@
-"""The probe `price_delta`: the change of an asset's price from the decision to the end of its window. Source: S0.
+"""The probe `price_delta`: the change of an asset's price over the window of a decision. Sources: S0, court.md.
 
 Prices are those of the instance and of the entry's owner, never of anybody else (decisions: whose word counts).
 """
@@ -10,9 +10,9 @@ from django.conf import settings
 from memory_app.roles.core import SkipReason
 from memory_app.roles.core.declarations import PriceDelta
 from memory_app.roles.models import RoleMemory
-from memory_app.roles.probes.result import ProbeResult
+from memory_app.roles.probes.result import ProbeResult, unpriced
 from minara_site.kernel.market.moves import find_move
-from minara_site.kernel.market.outcome import WAIT_FOR_PRICE, Direction, OutcomeWindow, change_pct, judge_change
+from minara_site.kernel.market.outcome import Direction, OutcomeWindow, change_pct, judge_change
 
 BY = "price_delta"
 
@@ -35,7 +35,7 @@ def find_price_delta(
         now=now,
     )
     if move is None or move.entry is None or move.gap:
-        return SkipReason.NO_PRICE if now > window.ends_at + WAIT_FOR_PRICE else None
+        return unpriced(entry, window, now=now)
     judgement = judge_change(
         change_pct(move.entry.price, move.exit.price),
         Direction(entry.direction),
@@ -43,7 +43,7 @@ def find_price_delta(
     )
     return ProbeResult(
         judgement.outcome,
-        at=window.ends_at,
+        at=move.exit.at,
         pnl_pct=judgement.pnl_pct,
         entry_quote=move.entry,
         exit_quote=move.exit,

@@ -10,19 +10,12 @@ from django.utils.translation import gettext as _
 from memory_app.roles.core import SkipReason
 from memory_app.roles.models import RoleMemory
 from memory_app.roles.probes.custom import register_probe
-from memory_app.roles.probes.result import ProbeResult
+from memory_app.roles.probes.result import ProbeResult, unpriced
 from memory_app.roles.subject import read_asset, read_direction
 from minara_site.kernel.core.symbols import normalise_symbol
 from minara_site.kernel.errors import invalid_field
 from minara_site.kernel.market.moves import find_move
-from minara_site.kernel.market.outcome import (
-    WAIT_FOR_PRICE,
-    Direction,
-    OutcomeWindow,
-    change_pct,
-    judge_change,
-    mean_of,
-)
+from minara_site.kernel.market.outcome import Direction, OutcomeWindow, change_pct, judge_change, mean_of
 
 RELATIVE_PERFORMANCE = "relative_performance"
 WINDOW = timedelta(days=30)
@@ -66,7 +59,7 @@ def relative_performance(entry: RoleMemory, now: datetime) -> ProbeResult | Skip
     ]
     moves = [(move.entry, move.exit) for move in found if move and move.entry and not move.gap]
     if len(moves) < len(symbols):
-        return SkipReason.NO_PRICE if now > window.ends_at + WAIT_FOR_PRICE else None
+        return unpriced(entry, window, now=now)
     own, *others = [change_pct(first.price, last.price) for first, last in moves]
     judgement = judge_change(
         own - mean_of(others),
@@ -75,7 +68,7 @@ def relative_performance(entry: RoleMemory, now: datetime) -> ProbeResult | Skip
     )
     return ProbeResult(
         judgement.outcome,
-        at=window.ends_at,
+        at=max(last.at for _first, last in moves),
         pnl_pct=judgement.pnl_pct,
         entry_quote=moves[0][0],
         exit_quote=moves[0][1],

@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from memory_app.roles.core import SkipReason
+from memory_app.roles.models import RoleMemory
 from minara_site.kernel.errors import Unavailable
 from minara_site.kernel.market.core import Quote
-from minara_site.kernel.market.outcome import Outcome
+from minara_site.kernel.market.outcome import WAIT_FOR_PRICE, Outcome, OutcomeWindow
 
 
 class ProbeFailed(Unavailable):
@@ -27,3 +29,8 @@ class ProbeResult:
     entry_quote: Quote | None = None
     exit_quote: Quote | None = None
     by: str = ""
+
+
+def unpriced(entry: RoleMemory, window: OutcomeWindow, *, now: datetime) -> SkipReason | None:
+    """Return NO_PRICE a week after the window's end, or after the recording of a replay; None while one may come."""
+    return SkipReason.NO_PRICE if now > max(window.ends_at, entry.created_at) + WAIT_FOR_PRICE else None

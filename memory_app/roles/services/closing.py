@@ -5,7 +5,7 @@ An entry that was reflected, held or deleted meanwhile, and one whose lease some
 
 from collections import defaultdict
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -14,15 +14,16 @@ from memory_app.index.documents import INDEXED_ENTRY_FIELDS, index_rows
 from memory_app.memories.core import EmbeddingState
 from memory_app.roles.core import LESSON_KIND, SkipReason, Status
 from memory_app.roles.core.declarations import DeclaredRole
-from memory_app.roles.core.schedule import backoff, wait_for_outcome
+from memory_app.roles.core.schedule import backoff, next_look
 from memory_app.roles.core.sweep import Ended
-from memory_app.roles.due import too_old_of
+from memory_app.roles.due import ready_at, too_old_of
 from memory_app.roles.models import RoleMemory, RoleMemoryQuerySet
 from memory_app.roles.services.sweeping import LeaseLost, Sweeping
 from minara_site.kernel.events import role_memory_changed, send_after_commit
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.services import place_hold
 from minara_site.kernel.jobs.models import Lease
+from minara_site.kernel.market.outcome import WAIT_FOR_PRICE
 
 ACTOR = "job:roles.reflect"
 SLICE = 500
@@ -135,9 +136,10 @@ def skip_old(
     owner_id: int | None = None,
     now: datetime,
 ) -> int:
-    """Mark what is too old as skipped, and why: for some of it no price ever came. Return how many."""
+    """Mark what is too old as skipped, and why: for some of it no price came for a week. Return how many."""
     old = too_old_of(declared, owner_id=owner_id, now=now)
-    unpriced = old.filter(outcome__isnull=True, last_error=SkipReason.NO_PRICE)
+    over = now - WAIT_FOR_PRICE - timedelta(hours=declared.policy.min_age_hours)  # no window is longer than that
+    unpriced = old.filter(outcome=None, last_error=SkipReason.NO_PRICE, decided_at__lt=over, created_at__lt=over)
     return skip(unpriced, SkipReason.NO_PRICE) + skip(old, SkipReason.TOO_OLD)
 
 
@@ -164,7 +166,7 @@ def skip_one(run: Sweeping, entry: RoleMemory, reason: SkipReason) -> Ended:
 def defer(run: Sweeping, entry: RoleMemory, error: str = SkipReason.NO_PRICE) -> Ended:
     """Leave an entry alone for a while, so that others have their turn; `flush` writes it with those of its slice."""
     now = run.clock.read()
-    entry.next_try_at = now + wait_for_outcome(entry.decided_at, run.policy, now)
+    entry.next_try_at = next_look(ready_at(entry, run.policy), now)
     entry.last_error = error[:MAX_ERROR_CHARS]
     run.deferred.append(entry)
     return Ended.UNKNOWN

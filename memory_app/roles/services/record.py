@@ -26,11 +26,11 @@ from minara_site.kernel.events import role_memory_changed, send_after_commit
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.selectors import list_repeated
 from minara_site.kernel.guard.services import place_hold
+from minara_site.kernel.market.outcome import LATE
 from minara_site.kernel.ownership import lock_owner
 from minara_site.kernel.plain_text import clean_text
 
 CLOCKS_DIFFER = timedelta(minutes=5)
-BACKDATED = timedelta(minutes=15)
 PROBLEMS: dict[Problem, Promise] = {
     Problem.NO_OBJECT: gettext_lazy("Send inputs as a JSON object."),
     Problem.TOO_DEEP: gettext_lazy("Keep inputs at most %(depth)d levels deep."),
@@ -142,7 +142,7 @@ def build_entry(
         inputs=inputs,
         decision=decision,
         decided_at=decided_at,
-        is_backdated=not is_replay and now - decided_at > BACKDATED,
+        is_backdated=not is_replay and now - decided_at > LATE,
         actor=actor,
         origin=origin,
         content_hash=content_hash(declared.id, inputs, decision),

@@ -12,8 +12,10 @@ from memory_app.roles.core import DECISION_KIND
 from memory_app.roles.decision_chart import load_picture
 from memory_app.roles.labels import shadow_texts
 from memory_app.roles.pages.entry import (
+    corrected_label,
     is_undoable,
     is_waiting,
+    late_labels,
     list_calls,
     list_evidence,
     list_inputs,
@@ -28,6 +30,7 @@ from memory_app.roles.prompt_lessons import find_read
 from memory_app.roles.registry import registry
 from memory_app.roles.selectors import list_manual_due
 from memory_app.roles.services.outcome import apply_due_marks, open_entry
+from memory_app.roles.services.rejudge import judge_again
 from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act
 from minara_site.kernel.guard.masking import mask_nested
@@ -89,6 +92,8 @@ def entry_page(request: PageRequest, entry_id: int) -> HttpResponse:
         "calls": list_calls(entry),
         "shadow": shadow,
         "probe": probe_rows(entry, role),
+        "late": late_labels(entry, role),
+        "corrected": corrected_label(judge_again(entry, now=now)) if entry.price_corrected_at else "",
         "hold": find_last_hold(DECISION_KIND, entry.pk) if entry.held_at else None,
         "timeline": timeline_of(entry, role, now),
         "chart": load_picture(entry, role, now),

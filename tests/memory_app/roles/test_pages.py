@@ -236,11 +236,15 @@ class TestList:
 
 
 WHY = [
-    ({"hours": 2}, "Too young to be judged. It waits until 13 Jun 2026 10:00, in 22 h."),
+    ({"hours": 2}, "Too young to be judged. It waits until 13 Jun 2026 10:10, in 22 h."),
     ({}, "It is due. The next reflection of its role looks for its outcome."),
     ({"outcome": Outcome.WRONG}, "Its outcome is known; the reflection is still to come."),
     ({"last_error": "no answer", "next_try_at": NOON + timedelta(hours=1)}, "The last try failed: no answer. The next"),
     ({"last_error": "no_price", "next_try_at": NOON + timedelta(hours=1)}, "of its window. The next try comes in 1 h."),
+    (
+        {"last_error": "no_price", "created_at": NOON - timedelta(hours=2), "is_backdated": True},
+        "Too young to be judged. It waits until 13 Jun 2026 10:10, in 22 h.",
+    ),
     ({"status": Status.SKIPPED, "skip_reason": SkipReason.TOO_OLD}, "Expired: the outcome was not known in time."),
     ({"status": Status.SKIPPED, "skip_reason": SkipReason.NO_PRICE}, "No price was close enough to the decision"),
     ({"held_at": NOON}, "The guard holds this decision."),
@@ -283,7 +287,28 @@ class TestOneDecision:
         assert html(shown).count('class="c-mark-text"') == 4
         assert "Price of BTC: 60,000 at the decision, 58,500 at the outcome" in html(shown)
         assert "60,040" in words_of(shown)
-        assert "a price at most 6 h old" in words_of(shown)
+        assert "a price at most 2.4 h later" in words_of(shown)
+
+    def test_shows_how_late_its_prices_came_and_which_ones_stand_there_since_they_were_corrected(self, page, ana):
+        decided_at, ended_at = NOON - timedelta(hours=60), NOON - timedelta(hours=36)
+        late, later = {"entry_price_at": decided_at + timedelta(minutes=9)}, {"exit_price_at": ended_at}
+        entry, sound = make_wrong(ana, **late, **later, price_corrected_at=NOON), make_wrong(ana)
+        shown = words_of(page.get(path("one", entry.pk)))
+        assert "9 min after the decision" in shown
+        assert "after the window's end" not in shown
+        assert "The price was corrected since: it is now —. Outcome and lesson stay." in shown
+        for at, price in ((decided_at, 61_000), (ended_at, 59_000)):
+            record_points(points=[Point("BTC", at, Decimal(price))], owner_id=ana.pk, source="t", actor="t", now=NOON)
+        shown = words_of(page.get(path("one", entry.pk)))
+        assert "it is now 61,000 → 59,000. Outcome and lesson stay." in shown
+        assert "At the decision 60,000" in shown
+        assert "corrected" not in words_of(page.get(path("one", sound.pk)))
+        late = {"is_backdated": True, "created_at": decided_at + timedelta(hours=5)}
+        backdated = make_wrong(ana, **late, entry_price_at=decided_at + timedelta(hours=7))
+        shown = words_of(page.get(path("one", backdated.pk)))
+        assert "2 h after its arrival" in shown
+        assert "Arrived" in shown
+        assert words_of(page.get(path("list"))).count("price corrected") == 1
 
     def test_says_that_no_price_of_its_asset_is_known_while_it_waits_for_one(self, page, ana):
         said = "No price of XYZ:TSLA is known: without one the decision is skipped."

@@ -1,4 +1,4 @@
-"""What the probes say: no price from after the moment, none of somebody else's, and nothing guessed."""
+"""What the probes say: no move from before the decision or its arrival, no price of somebody else's, nothing guessed."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -26,6 +26,7 @@ from tests.memory_app.roles.rows import make_row, make_thesis
 pytestmark = pytest.mark.django_db
 
 DAY, HOUR, MINUTE = timedelta(days=1), timedelta(hours=1), timedelta(minutes=1)
+TICK = timedelta(microseconds=1)
 DECIDED, END = NOON - 30 * HOUR, NOON - 6 * HOUR
 
 
@@ -45,23 +46,23 @@ def judged_by(probe):
 
 
 @pytest.mark.database
-def test_tells_what_the_price_did_between_the_decision_and_the_windows_end(ana):
+def test_tells_what_the_price_did_from_the_decision_on_until_behind_the_windows_end(ana):
     post(
         (DECIDED - MINUTE, "60000"),
         (DECIDED + MINUTE, "61000"),
-        (END - MINUTE, "58500"),
-        (END + MINUTE, "70000"),
+        (END - MINUTE, "70000"),
+        (END + MINUTE, "59475"),
     )
     entry = make_row(ana)
     found = ask(entry)
-    assert (found.outcome, found.at, found.by) == (Outcome.WRONG, END, "price_delta")
+    assert (found.outcome, found.at, found.by) == (Outcome.WRONG, END + MINUTE, "price_delta")
     assert found.pnl_pct == pytest.approx(-2.5)
     set_outcome(entry, found)
     entry.save()
     entry.refresh_from_db()
-    assert (entry.entry_price, entry.entry_price_at) == (Decimal(60_000), DECIDED - MINUTE)
-    assert (entry.exit_price, entry.exit_price_at) == (Decimal(58_500), END - MINUTE)
-    assert (entry.outcome, entry.outcome_at, entry.outcome_by) == (Outcome.WRONG, END, "price_delta")
+    assert (entry.entry_price, entry.entry_price_at) == (Decimal(61_000), DECIDED + MINUTE)
+    assert (entry.exit_price, entry.exit_price_at) == (Decimal(59_475), END + MINUTE)
+    assert (entry.outcome, entry.outcome_at, entry.outcome_by) == (Outcome.WRONG, END + MINUTE, "price_delta")
 
 
 def test_the_width_of_the_noise_is_a_setting(ana, settings):
@@ -72,54 +73,80 @@ def test_the_width_of_the_noise_is_a_setting(ana, settings):
 
 
 @pytest.mark.database
-def test_says_nothing_before_the_window_has_ended(ana):
-    post((DECIDED, "100"), (END - MINUTE, "102"), (END, "110"))
+def test_says_nothing_before_the_window_has_ended_and_its_prices_are_there(ana):
+    post((DECIDED, "100"), (END - MINUTE, "102"), (END + MINUTE, "110"))
     entry = make_row(ana)
-    assert ask(entry, now=END - timedelta(microseconds=1)) is None
-    assert ask(entry, now=END).pnl_pct == pytest.approx(10)
+    assert ask(entry, now=END + 10 * MINUTE - TICK) is None
+    assert ask(entry, now=END + 10 * MINUTE).pnl_pct == pytest.approx(10)
+    post((END, "105"))
+    assert ask(entry, now=END - TICK) is None
+    assert ask(entry, now=END).pnl_pct == pytest.approx(5)
 
 
-@table("prices", [[], [(DECIDED, "100")], [(END, "100")], [(DECIDED - 7 * HOUR, "100"), (END, "102")]])
+@table(
+    "prices",
+    [
+        [],
+        [(DECIDED, "100")],
+        [(END, "100")],
+        [(DECIDED - TICK, "100"), (END, "102")],
+        [(DECIDED + 2.4 * HOUR + TICK, "100"), (END, "102")],
+        [(DECIDED, "100"), (END + 2.4 * HOUR + TICK, "102")],
+    ],
+)
 def test_a_missing_price_is_waited_for_a_week_and_then_given_up(ana, prices):
     post(*prices)
-    entry = make_row(ana)
-    assert ask(entry, now=END + 7 * DAY) is None
-    assert ask(entry, now=END + 7 * DAY + timedelta(microseconds=1)) is SkipReason.NO_PRICE
+    for entry, over in (
+        (make_row(ana), END),
+        (make_row(ana, created_at=DECIDED + MINUTE), END + MINUTE),
+        (make_row(ana, created_at=END + 99 * HOUR), END + 99 * HOUR),  # a replay
+    ):
+        assert ask(entry, now=over + 7 * DAY) is None
+        assert ask(entry, now=over + 7 * DAY + TICK) is SkipReason.NO_PRICE
 
 
-def test_the_price_at_the_end_is_a_later_one_than_that_at_the_decision(ana):
-    post((DECIDED, "100"))
-    entry = make_row(ana)
-    role = judged_by(PriceDelta(window_hours=2, tolerance_hours=4))
-    assert ask(entry, role=role) is None
-    post((DECIDED + MINUTE, "101"))
-    assert ask(entry, role=role).pnl_pct == pytest.approx(1)
+@table(
+    ("apart", "is_backdated", "begins"),
+    [
+        (-MINUTE, False, DECIDED),  # a clock that goes fast
+        (15 * MINUTE, False, DECIDED + 15 * MINUTE),
+        (15 * MINUTE + TICK, False, DECIDED),  # a replay
+        (15 * MINUTE + TICK, True, DECIDED + 15 * MINUTE + TICK),
+        (5 * HOUR, True, DECIDED + 5 * HOUR),
+    ],
+)
+def test_nobody_is_paid_for_a_move_before_the_arrival(ana, apart, is_backdated, begins):
+    post(*{DECIDED: "100", begins: "104", begins + DAY: "52"}.items())
+    found = ask(make_row(ana, created_at=DECIDED + apart, is_backdated=is_backdated), now=NOON + DAY)
+    assert (found.entry_quote.at, found.exit_quote.at) == (begins, begins + DAY)
+    assert found.pnl_pct == pytest.approx(-50)
 
 
 @pytest.mark.database
-def test_an_old_last_price_waits_until_no_closer_one_can_come(ana):
-    post((DECIDED, "100"), (END - 3 * HOUR, "102"))
+def test_a_price_that_lies_nearer_counts_however_late_it_comes(ana):
+    post((DECIDED, "100"), (END + 2 * HOUR, "102"))
     entry = make_row(ana)
-    assert ask(entry, now=END + 6 * HOUR - MINUTE) is None
-    assert ask(entry, now=END + 6 * HOUR).pnl_pct == pytest.approx(2)
-    post((END + 2 * HOUR, "999"))
-    assert ask(entry, now=END + HOUR) is None  # as it stood then
-    assert ask(entry, now=END + 2 * HOUR).pnl_pct == pytest.approx(2)
-    post((END - HOUR, "104"))
-    assert ask(entry, now=END).pnl_pct == pytest.approx(4)
+    assert ask(entry).pnl_pct == pytest.approx(2)
+    post((END + HOUR, "104"))
+    assert ask(entry).pnl_pct == pytest.approx(4)
 
 
-def test_a_closed_market_gives_its_last_price(ana):
-    post((DECIDED - 60 * HOUR, "1.10"), (END - 5 * HOUR, "1.08"), symbol="EURUSD")
-    found = ask(make_row(ana, asset="EURUSD", direction="bearish"), now=END + 96 * HOUR)
-    assert (found.outcome, found.entry_quote.at) == (Outcome.RIGHT, DECIDED - 60 * HOUR)
+def test_a_closed_market_gives_its_first_price_after_it_opens(ana):
+    for symbol in ("EURUSD", "BTC"):
+        post((DECIDED + 10 * HOUR, "1.10"), (END + 60 * HOUR, "1.08"), symbol=symbol)
+    found = ask(make_row(ana, asset="EURUSD", direction="bearish"), now=END + 61 * HOUR)
+    assert (found.outcome, found.entry_quote.at) == (Outcome.RIGHT, DECIDED + 10 * HOUR)
+    assert found.at == END + 60 * HOUR
+    assert ask(make_row(ana), now=END + 61 * HOUR) is None
 
 
-def test_a_role_states_how_old_a_price_may_be(ana):
-    post((DECIDED - 3 * HOUR, "100"), (END, "102"))
-    entry = make_row(ana)
-    assert ask(entry).outcome is Outcome.RIGHT
-    assert ask(entry, role=judged_by(PriceDelta(window_hours=24, tolerance_hours=2))) is None
+def test_a_role_states_how_late_a_price_may_be(ana):
+    post((DECIDED + 2 * HOUR, "100"), (END + 3 * HOUR, "102"))
+    post((DECIDED + 2 * HOUR, "100"), (END, "102"), symbol="ETH")
+    later, sooner = make_row(ana), make_row(ana, asset="ETH")
+    assert (ask(later), ask(sooner).outcome) == (None, Outcome.RIGHT)
+    assert ask(later, role=judged_by(PriceDelta(window_hours=24, tolerance_hours=3))).outcome is Outcome.RIGHT
+    assert ask(sooner, role=judged_by(PriceDelta(window_hours=24, tolerance_hours=1))) is None
 
 
 @pytest.mark.database
@@ -129,10 +156,13 @@ def test_prices_of_one_owner_judge_that_owners_decisions_alone(ana, ben):
     assert ask(make_row(ben)).outcome is Outcome.WRONG
 
 
+NEAR = st.integers(-200, 200)
+
+
 @pytest.mark.database
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    offsets=st.lists(st.integers(-40 * 60, 10 * 60), min_size=1, max_size=12, unique=True),
+    offsets=st.lists(NEAR | NEAR.map(lambda n: 24 * 60 + n) | st.integers(-600, 1800), max_size=12, unique=True),
     direction=st.sampled_from(["bullish", "bearish", "neutral"]),
 )
 def test_agrees_with_the_rule_as_it_is_written(ana, offsets, direction):
@@ -141,18 +171,17 @@ def test_agrees_with_the_rule_as_it_is_written(ana, offsets, direction):
     prices = {DECIDED + offset * MINUTE: Decimal(100 + number) for number, offset in enumerate(sorted(offsets))}
     post(*prices.items())
     entry = make_row(ana, direction=direction)
-    now = END + 6 * HOUR
-    before = [at for at in prices if DECIDED - 6 * HOUR <= at <= DECIDED]
-    after = [at for at in prices if END - 6 * HOUR <= at <= END]
-    found = ask(entry, now=now)
+    found = ask(entry, now=END + 6 * HOUR)
     entry.delete()
-    if not before or not after:
+    begun = [at for at in sorted(prices) if DECIDED <= at < END]
+    ended = [at for at in sorted(prices) if at >= END]
+    if not begun or not ended or max(begun[0] - DECIDED, ended[0] - END) > 144 * MINUTE:
         assert found is None
         return
-    change = (prices[max(after)] / prices[max(before)] - 1) * 100
+    change = (prices[ended[0]] / prices[begun[0]] - 1) * 100
     sign = {"bullish": 1, "bearish": -1, "neutral": 0}[direction]
     assert found.pnl_pct == pytest.approx(float(change * sign))
-    assert (found.entry_quote.at, found.exit_quote.at) == (max(before), max(after))
+    assert (found.entry_quote.at, found.exit_quote.at, found.at) == (begun[0], ended[0], ended[0])
 
 
 LONG_AGO = NOON - 31 * DAY

@@ -167,8 +167,22 @@ def test_what_has_no_price_is_put_off_and_in_the_end_skipped_for_that(ana, marke
     assert sweep(now=NOON + timedelta(minutes=5), trigger=Trigger.ON_PRICE_FETCH).counts == {"unknown": 1}
     assert sweep(now=NOON + timedelta(minutes=5), trigger=Trigger.MANUAL).counts == {"unknown": 1}
     sweep(now=NOON + timedelta(hours=139))
-    assert (only(entry).status, only(entry).skip_reason) == (Status.SKIPPED, SkipReason.NO_PRICE)
+    assert (only(entry).status, only(entry).skip_reason) == (Status.SKIPPED, SkipReason.TOO_OLD), "six days, no week"
     assert models.calls == 0
+
+
+def test_no_price_is_a_reason_from_a_week_after_the_window_on(ana, market, models: MessagesApi):
+    waits = {"asset": "DOGE", "last_error": SkipReason.NO_PRICE}
+    late = {"created_at": NOON - timedelta(hours=100), "is_backdated": True}
+    old, recorded_late = make_call(ana, hours=401, **waits), make_call(ana, hours=401, **waits, **late)
+    in_time, backdated = make_call(ana, hours=200, **waits), make_call(ana, hours=200, **waits, **late)
+    begun = make_call(ana, hours=200, asset="ETH", created_at=NOON - timedelta(hours=1), is_backdated=True)
+    with installed(make_role(CALL, max_age_hours=400)):
+        assert sweep().counts == {"skipped": 3, "unknown": 2}
+    assert only(old).skip_reason == only(in_time).skip_reason == SkipReason.NO_PRICE
+    assert only(recorded_late).skip_reason == SkipReason.TOO_OLD
+    assert (only(backdated).status, only(begun).status) == (Status.PENDING, Status.PENDING)
+    assert only(begun).next_try_at == NOON + timedelta(hours=23, minutes=10), "not before its window is over"
 
 
 def test_manual_roles_wait_for_a_word(ana, market, models: MessagesApi):

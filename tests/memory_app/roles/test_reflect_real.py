@@ -1,7 +1,7 @@
 """Real candles: decisions are recorded, prices imported, reflected end to end; each result equals one of our own."""
 
 import csv
-from bisect import bisect_right
+from bisect import bisect_left
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -43,9 +43,9 @@ def read_candles() -> list[Bar]:
 
 
 def judge_alone(bars: list[Bar], decided_at: datetime, direction: str) -> tuple[str, float]:
-    """Return outcome and result as the decisions page words them, from the candles alone."""
+    """Return outcome and result as the court's document words them, from the candles alone."""
     closes = [bar.opens_at + FIVE for bar in bars]
-    before, after = (bars[bisect_right(closes, at) - 1].close for at in (decided_at, decided_at + WINDOW))
+    before, after = (bars[bisect_left(closes, at)].close for at in (decided_at, decided_at + WINDOW))
     change = (Fraction(after) - Fraction(before)) / Fraction(before) * 100
     is_noise = abs(change) <= Fraction(1, 2)
     if direction == "neutral":
@@ -74,14 +74,15 @@ def test_the_result_of_each_decision_over_real_candles_is_the_one_computed_alone
     for pk, (outcome, pnl_pct) in expected.items():
         assert (found[pk].status, found[pk].outcome) == (Status.REFLECTED, outcome)
         assert found[pk].pnl_pct == pytest.approx(pnl_pct, rel=1e-12)
-        assert found[pk].outcome_at == found[pk].decided_at + WINDOW
-        assert found[pk].entry_price_at <= found[pk].decided_at < found[pk].entry_price_at + FIVE
+        assert found[pk].entry_price_at - FIVE < found[pk].decided_at <= found[pk].entry_price_at
+        assert found[pk].exit_price_at - FIVE < found[pk].decided_at + WINDOW <= found[pk].exit_price_at
+        assert found[pk].outcome_at == found[pk].exit_price_at, "when the market had answered"
         assert found[pk].lesson == ("" if outcome == Outcome.RIGHT else LESSON)
     outcomes = [outcome for outcome, _pnl in expected.values()]
     assert {"right", "wrong"} <= set(outcomes)
     assert ended.counts == {"right": outcomes.count("right"), "lesson": 18 - outcomes.count("right")}
     assert stages_of(models.asked) == (18 - outcomes.count("right"),) * 2
-    early = first + timedelta(minutes=31) + WINDOW
+    early = first + timedelta(minutes=35) + WINDOW
     with installed(make_role(CALL, **policy)):
         known = recent_lessons(owner_id=ana.pk, role_id=CALL, as_of=early, most=50)
     assert {row.outcome_at for row in known} <= {early}, "no lesson before its outcome was known"

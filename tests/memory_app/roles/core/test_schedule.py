@@ -3,9 +3,8 @@
 from datetime import UTC, datetime, timedelta, timezone
 
 from memory_app.roles.core.declarations import is_cron
-from memory_app.roles.core.schedule import MAX_BACKOFF, MAX_WAIT, MIN_WAIT, backoff, last_slot, wait_for_outcome
+from memory_app.roles.core.schedule import MAX_BACKOFF, MAX_WAIT, MIN_WAIT, backoff, last_slot, next_look
 from tests.kit.tables import table
-from tests.memory_app.roles.reflecting import make_role
 
 SIX = datetime(2026, 6, 12, 6, 0, tzinfo=UTC)
 TICK = timedelta(microseconds=1)
@@ -30,11 +29,14 @@ def test_slots_are_counted_in_utc_whatever_zone_the_clock_shows():
 
 
 def test_what_is_due_for_long_is_looked_at_more_rarely():
-    policy = make_role("desk.call").reflection_policy
-    decided_at = SIX - timedelta(hours=policy.min_age_hours)
-    assert wait_for_outcome(decided_at, policy, SIX) == MIN_WAIT
-    assert wait_for_outcome(decided_at, policy, SIX + timedelta(hours=4)) == timedelta(hours=1)
-    assert wait_for_outcome(decided_at, policy, SIX + timedelta(days=90)) == MAX_WAIT
+    for since, wait in ((0, MIN_WAIT), (4, timedelta(hours=1)), (90 * 24, MAX_WAIT)):
+        now = SIX + timedelta(hours=since)
+        assert next_look(SIX, now) == now + wait
+
+
+def test_what_is_not_due_yet_is_looked_at_once_it_is():
+    assert next_look(SIX, SIX - timedelta(days=3)) == SIX
+    assert next_look(SIX, SIX - TICK) == SIX - TICK + MIN_WAIT
 
 
 def test_backoffs_double_and_end():
