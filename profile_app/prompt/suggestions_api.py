@@ -29,9 +29,7 @@ class SuggestionsQuery(OwnerQuery):
     message: Annotated[str, Field(max_length=MAX_MESSAGE_CHARS)] = ""
     as_of: Annotated[
         str | None,
-        Field(
-            max_length=MAX_MOMENT_CHARS, description="Suggest what was known then, or at the end of a day."
-        ),
+        Field(max_length=MAX_MOMENT_CHARS, description="Suggest what was known then, or at the end of a day."),
     ] = None
 
 

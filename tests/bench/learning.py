@@ -251,6 +251,8 @@ def peak_mb() -> float:
     """Return the peak memory of this process in MB."""
     status = Path("/proc/self/status").read_text()
     return int(status.split("VmHWM:")[1].split()[0]) / 1024
+
+
 def list_figures(*, small: bool) -> list[Figure]:
     """Open the list of methodologies with few and with many rows, as an operator does."""
     operator = User.objects.create_user("bench-operator", password="bench")
