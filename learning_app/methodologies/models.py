@@ -28,7 +28,7 @@ class Methodology(models.Model):
     """One analysis method of the instance. `uid` is its public id; `number` is for foreign keys and holds.
 
     `confidence` is the Wilson lower bound in [0, 1], the initial one before its first use. `quarantined_by` says who
-    put it into quarantine: one that a person, the scan or the judge put there leaves by an operator's release only.
+    put it into quarantine: one that a person or the scan put there leaves by an operator's release only.
     `moved_at` is when its quarantine began, ended or changed hands, `reviewed_at` when a person last read it in the
     queue. The court keeps its figures here: `log_evidence` (natural logarithm) now and at its maximum, the blocks that
     it counted, and since when skill seems gone.
@@ -145,7 +145,7 @@ class Methodology(models.Model):
 
     @property
     def e_value(self) -> float:
-        """The evidence that it beats its base rate, 1 before its first block; kept finite."""
+        """The evidence that it is better than chance, 1 before its first block; kept finite."""
         return e_value(self.log_evidence or 0.0)
 
     @property

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
-from learning_app.methodologies.core.lifecycle import TrustRules
+from learning_app.methodologies.core.lifecycle import BY_RULE, TrustRules
 from learning_app.vocabulary import QuarantinedBy
 from minara_site.config import CourtMode
 
@@ -70,7 +70,7 @@ class MethodologyQuerySet(models.QuerySet[Any]):
             times_used__lt=uses,
             times_correct__gte=bar * F("times_used"),
         )
-        waiting = self.quarantined().filter(quarantined_by=QuarantinedBy.RULE, times_used__gte=math.ceil(uses / 2))
+        waiting = self.quarantined().filter(quarantined_by__in=BY_RULE, times_used__gte=math.ceil(uses / 2))
         return waiting.filter(Q(confidence__gte=bar - NEAR_BOUND) | is_young)
 
     def kept_back(self) -> Self:

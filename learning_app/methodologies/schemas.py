@@ -90,7 +90,7 @@ class MarksOut(Schema):
 
 
 class MethodologyOut(Schema):
-    """A methodology; `confidence` is the Wilson lower bound, `e_value` the evidence that it beats its base rate."""
+    """A methodology; `confidence` is the Wilson lower bound, `e_value` the evidence that it is better than chance."""
 
     id: str
     name: str

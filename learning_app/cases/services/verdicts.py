@@ -118,7 +118,8 @@ def judge(run: Pass, row: Methodology, *, most: int) -> str:
             columns = {"quarantine": 1, "quarantined_by": QuarantinedBy.JUDGE.value}
             moves.append(Move(current, LifecycleKind.REQUANTIZED_BY_JUDGE, columns))
         apply_moves(moves, actor=run.actor, now=now, reason=reason)
-        VerdictState.objects.filter(pk=row.pk).update(judged_at=now)
+        if is_last or not is_flagged_thrice:  # else the next pass asks again
+            VerdictState.objects.filter(pk=row.pk).update(judged_at=now)
     return QUARANTINED if is_last else UNCOUNTED if details else FLAGGED if verdict == FLAG else RECOVERING
 
 
@@ -167,12 +168,10 @@ def state_of(row: Methodology) -> tuple[object, ...]:
 def earlier_verdicts(row: Methodology) -> list[str]:
     """Return the newest verdicts since the state of a methodology last changed, the newest first, as many as count."""
     kinds = (LifecycleKind.REFLECTION_ADJUSTED, *STATE_KINDS)
-    events = LifecycleEvent.objects.filter(methodology=row, kind__in=kinds).exclude(details__has_key=MARK_LOST)
-    found = events.order_by("-id").values_list("kind", "reason_text", "details")[: FLAGS_TO_QUARANTINE - 1]
-    return [
-        reason if kind == LifecycleKind.REFLECTION_ADJUSTED and UNCOUNTED not in details else ""
-        for kind, reason, details in found
-    ]
+    events = LifecycleEvent.objects.filter(methodology=row, kind__in=kinds)
+    counted = events.exclude(details__has_any_keys=[MARK_LOST, UNCOUNTED]).order_by("-id")
+    found = counted.values_list("kind", "reason_text")[: FLAGS_TO_QUARANTINE - 1]
+    return [reason if kind == LifecycleKind.REFLECTION_ADJUSTED else "" for kind, reason in found]
 
 
 def store_shadow_result(

@@ -78,7 +78,7 @@ def test_the_third_flag_in_a_row_quarantines_and_a_recovery_or_a_release_begins_
     for number in range(6):
         add_case(ana, row, at=NOON + LATER * number)
         run(NOON + LATER * number)
-        assert state_of(row) == ((0, "") if number < 5 else (1, "judge")), number
+        assert state_of(row) == ((0, "") if number < 3 else (1, "judge")), number
     assert judging.calls == 6
     flag, recovery = (f"{said_['verdict']}: {said_['reason']}" for said_ in (FLAG, RECOVERY))
     reasons = [flag, flag, recovery, flag, flag, flag]
@@ -279,18 +279,18 @@ def test_a_flag_on_what_was_right_in_most_of_its_new_cases_is_kept_and_not_count
 
 
 @pytest.mark.database
-def test_an_uncounted_flag_is_no_third_one_and_begins_the_row_anew_and_a_lost_mark_is_no_verdict(ana, judging):
+def test_an_uncounted_flag_and_a_lost_mark_stand_between_flags_as_if_they_were_not_there(ana, judging):
     set_mode(Mode.OFF, METHODOLOGY_CANDIDATES)
     row = graduated()
-    for number, outcome in enumerate([BAD, BAD, GOOD, BAD, BAD, BAD]):
+    for number, outcome in enumerate([BAD, BAD, GOOD, BAD]):
         at = NOON + LATER * number
         for case in range(3):
             add_case(ana, row, at=at, outcome_state=outcome, hours=1 + case + 3 * number)
-        if number == 5:
+        if number == 3:
             lost = {"kind": "reflection_adjusted", "details": {MARK_LOST: "beats_chance"}}
             LifecycleEvent.objects.create(methodology=row, at=at, actor="test", **lost)
         assert run(at).get("uncounted", 0) == (outcome == GOOD), number
-        assert state_of(row) == ((0, "") if number < 5 else (1, "judge")), number
+        assert state_of(row) == ((0, "") if number < 3 else (1, "judge")), number
 
 
 @table("count,quarantined", [(1, [1, 0]), (4, [1, 1]), (9, [1, 1]), (10, [2, 1]), (11, [2, 1])])
