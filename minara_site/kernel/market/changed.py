@@ -5,10 +5,11 @@ A price that follows all others within a day of its moment is no change: nothing
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
 from minara_site.kernel.jobs.table import load_jobs
 from minara_site.kernel.jobs.topics import announce
-from minara_site.kernel.market.models import ChangedPrices
+from minara_site.kernel.market.models import ChangedPrices, PriceBar, PricePoint
 from minara_site.kernel.market.moves import first_quotes
 
 PRICES_CHANGED = "prices_changed"
@@ -23,9 +24,12 @@ def note_changed(spans: Mapping[str, Span], *, owner_id: int | None, now: dateti
     """Note that prices of symbols are about to change within these spans. Call it in the transaction, before."""
     starts = [(symbol, first_at) for symbol, (first_at, _last_at) in spans.items()]
     later = first_quotes(starts, owner_id=owner_id)
-    changed = [
-        symbol for (symbol, first_at), quote in zip(starts, later, strict=True) if quote or now - first_at > FRESH
-    ]
+    followed = {symbol for (symbol, _at), quote in zip(starts, later, strict=True) if quote}
+    since = min(first_at for _symbol, first_at in starts)
+    for model, at in ((PriceBar, "closes_at"), (PricePoint, "at")) if owner_id is None else ():
+        of_owners: Any = model.objects.filter(owner__isnull=False, symbol__in=spans, **{f"{at}__gte": since})
+        followed |= {*of_owners.values_list("symbol", flat=True)}
+    changed = [symbol for symbol, first_at in starts if symbol in followed or now - first_at > FRESH]
     readers = [job.name for job in load_jobs().values() if PRICES_CHANGED in job.topics]
     rows = ChangedPrices.objects.bulk_create(
         ChangedPrices(

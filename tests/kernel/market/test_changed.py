@@ -57,6 +57,8 @@ def test_what_is_earlier_corrected_or_old_is_noted_with_its_span_for_each_job(an
     assert noted() == [("BTC", T0 + 4 * HOUR, T0 + 6 * HOUR, None)]
     put_points((7, "100"), (9, "100"), owner=ana, now=now + HOUR)  # earlier than the instance's last, an owner's
     assert noted() == [("BTC", T0 + 7 * HOUR, T0 + 9 * HOUR, ana.pk)]
+    put_points((8.5, "100"), now=now + HOUR)  # behind the instance's last, but not behind an owner's
+    assert noted() == [("BTC", T0 + 8.5 * HOUR, T0 + 8.5 * HOUR, None)]
     put_points((30, "100"), now=T0 + 60 * HOUR)  # old
     assert noted() == [("BTC", T0 + 30 * HOUR, T0 + 30 * HOUR, None)]
     assert {"learning.rejudge", "roles.rejudge"} <= readers()
