@@ -28,11 +28,9 @@ from learning_app.cases.models import CaseHint, CronRun, TradingCase
 from learning_app.cases.services.verdicts import UNCOUNTED
 from learning_app.court.services.evidence import MARK_LOST
 from learning_app.institution.models import InstitutionOutcome
-from learning_app.methodologies.core.lifecycle import should_demote
 from learning_app.methodologies.models import LifecycleEvent, Methodology
 from learning_app.methodologies.querysets import trust_rules
-from learning_app.methodologies.services.demote import list_fallen
-from learning_app.methodologies.services.outcomes import load_hands, needs_two_hands, single_hands
+from learning_app.methodologies.services.demote import find_by_one_owner
 from learning_app.vocabulary import LifecycleKind, OutcomeState
 from minara_site.kernel.core.assets import AssetClass
 from minara_site.kernel.errors import NotFound
@@ -58,7 +56,7 @@ class AuditWindow:
     @cached_property
     def methods(self) -> list[MethodologyRecord]:
         """Every methodology as it is now."""
-        by_one, by_ladder = find_fallen_by_one(), find_by_ladder()
+        by_one, by_ladder = find_by_one_owner(), find_by_ladder()
         rows = Methodology.objects.order_by("pk").values_list(
             "pk", "uid", "asset_class", "times_used", "quarantine", "held_at", "decay_at"
         )
@@ -132,13 +130,6 @@ class AuditWindow:
     def has_demo_rows(self) -> bool:
         """Whether rows of the demo are among what is read."""
         return Methodology.objects.filter(is_demo=True).exists() or TradingCase.objects.filter(is_demo=True).exists()
-
-
-def find_fallen_by_one() -> set[int]:
-    """Return which methodologies fell below the demotion bar, but not without the outcomes of some single owner."""
-    rows, rules = list(list_fallen()) if needs_two_hands() else [], trust_rules()
-    hands = load_hands(row.pk for row in rows)
-    return {row.pk for row in rows if not should_demote(replace(row.trust, hands=single_hands(hands[row.pk])), rules)}
 
 
 def find_by_ladder() -> set[int]:

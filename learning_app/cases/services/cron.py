@@ -58,11 +58,10 @@ def run_cron(
     with kept_lease(CRON, seconds=LEASE_SECONDS, now=now) as lease:
         if lease is None:
             raise AlreadyRunning(_("A pass of the learning cron is running. Wait until it ends."))
-        counts: dict[str, Any] = Counter(resolved=0, credited=0, demoted=0)
+        counts: dict[str, Any] = Counter(resolved=0, credited=0, controls=0, demoted=0)
         try:
             counts["rejudged"] = rejudge_changed(now=now)
             resolve_due(counts, now=now, claim=claim)
-            counts["controls"] = sum(judge_due_controls(now=now))
             counts["survivors"] = mark_survivors(now=now)
             if "rest" not in counts:
                 judge(Pass(ACTOR, now, counts, lease, claim))
@@ -79,7 +78,7 @@ def run_cron(
 
 
 def resolve_due(counts: dict[str, Any], *, now: datetime, claim: Claim | None) -> None:
-    """Close every case that a price judges now."""
+    """Close every case that a price judges now, and judge the controls whose last window is over."""
     total = TradingCase.objects.due(now=now)[: 100 * BATCH].count()
     time_budget = TimeBudget.start(RESOLVE_SECONDS) if claim else TimeBudget()
     for done, batch in enumerate(list_due_batches(now=now), 1):
@@ -90,6 +89,10 @@ def resolve_due(counts: dict[str, Any], *, now: datetime, claim: Claim | None) -
         counts["resolved"] += found.cases
         counts["credited"] += found.outcomes
         report_progress(claim, min(done * BATCH, total), total)
+    for known in judge_due_controls(now=now):
+        counts["controls"] += known
+        if time_budget.is_spent:
+            return  # the next pass goes on: some may wait for a price, so that none is asked for at once
 
 
 def judge(run: Pass) -> None:
