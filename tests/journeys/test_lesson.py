@@ -47,15 +47,16 @@ def test_a_call_that_went_wrong_teaches_the_next_session(site: Site) -> None:
     with serve() as models:
         models.answer = judge
         site.environment.update(models.environment)
-        assert site.run("user", "create", "ana", "--password-stdin", typed="four plain words here\n")[0] == 0
-        scopes = "learning:read,learning:write,trading:write,memory:read"
+        create = ("user", "create", "ana", "--role", "operator", "--password-stdin")
+        assert site.run(*create, typed="four plain words here\n")[0] == 0
+        scopes = "learning:read,learning:write,trading:write,memory:read,operator"
         key = site.run("key", "create", "--user", "ana", "--scopes", scopes)[1].splitlines()[-1]
         port = free_port()
         site.start("up", "--port", str(port), "--workers", "1")
         wait_until(lambda: site.get(port, "/readyz") == 200)
         agent = Agent(port, key)
 
-        # the agent decides
+        # an operator replays what the agent decided
         decided_at = timezone.now() - timedelta(hours=30)
         decision = {
             "role_id": ROLE,
@@ -67,8 +68,8 @@ def test_a_call_that_went_wrong_teaches_the_next_session(site: Site) -> None:
         assert agent.call("GET", f"/v1/role-memory/{entry_id}")["status"] == "pending"
 
         # the market answers, in prices that the agent has seen anyway
-        prices = ((timedelta(minutes=-1), "60000"), (timedelta(hours=24, minutes=-2), "54000"))
-        later = (timedelta(hours=24, minutes=3), "66000")
+        prices = ((timedelta(minutes=1), "60000"), (timedelta(hours=24, minutes=2), "54000"))
+        later = (timedelta(hours=24, minutes=9), "66000")
         points = [
             {"symbol": "BTC", "price": price, "ts": (decided_at + after).isoformat()}
             for after, price in (*prices, later)

@@ -56,7 +56,7 @@ def collect_inputs(run: InstitutionRun, *, at: datetime) -> dict[str, Any]:
     }
 
 
-def list_methods(owner: User, asset_class: AssetClass, *, as_of: datetime | None) -> list[Methodology]:
+def list_methods(owner: User, asset_class: AssetClass, *, as_of: datetime | None = None) -> list[Methodology]:
     """Return the surest methods for a class that prompts may carry; not the demo's, which no price verified.
 
     Of a replay those that they might carry `as_of` its moment.

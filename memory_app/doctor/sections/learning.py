@@ -6,7 +6,7 @@ from learning_app.cases.models import CronRun, TradingCase
 from learning_app.cases.selectors import newest_run
 from learning_app.cases.services.cron import EVERY
 from learning_app.methodologies.models import Methodology
-from learning_app.methodologies.services.demote import list_fallen
+from learning_app.methodologies.services.demote import list_below
 from minara_site.kernel.doctor.core import HealthState, Line, Section
 from minara_site.kernel.doctor.scope import ReportScope, line_of
 from minara_site.kernel.market.selectors import format_age
@@ -21,7 +21,7 @@ def learning_section(scope: ReportScope) -> Section:
         rows.graduated(),
         rows.filter(quarantine=1, held_at__isnull=True),
         rows.filter(held_at__isnull=False),
-        list_fallen(),
+        list_below(),
         pending,
         pending.filter(window_ends_at__lt=scope.now - LATE),
     )

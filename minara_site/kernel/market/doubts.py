@@ -14,7 +14,7 @@ from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
 
 from minara_site.kernel.audit_log.services import record_audit
-from minara_site.kernel.errors import Conflict
+from minara_site.kernel.errors import Conflict, NotFound
 from minara_site.kernel.events import prices_recorded, send_after_commit
 from minara_site.kernel.market.changed import Span, note_changed
 from minara_site.kernel.market.core import newest_quote
@@ -107,12 +107,14 @@ def confirm_price(
 ) -> None:
     """End the doubt about a price of the instance, or doubt it again; without `seconds` it is a point.
 
-    Raises Conflict where there is nothing to do.
+    Raises NotFound, and Conflict where there is nothing to do.
     """
     rows: QuerySet[Any] = (PriceBar if seconds else PricePoint).objects.filter(pk=price_id, owner=None)
     with transaction.atomic():
-        row = rows.filter(doubted_at__isnull=is_undo).select_for_update().first()
+        row = rows.select_for_update().first()
         if row is None:
+            raise NotFound(_("There is no such price."))
+        if (row.doubted_at is None) != is_undo:
             raise Conflict(_("This changed since you opened it. Reload the page."))
         note_changed({row.symbol: (row.at, row.at)}, owner_id=None, now=now)
         row.doubted_at = now if is_undo else None

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 
 from minara_site.kernel.audit_log.models import AuditEntry
-from minara_site.kernel.errors import Conflict
+from minara_site.kernel.errors import Conflict, NotFound
 from minara_site.kernel.market.doubts import confirm_price, list_doubted, load_doubted
 from minara_site.kernel.market.models import ChangedPrices, PriceBar, PricePoint
 from minara_site.kernel.market.selectors import find_price
@@ -101,7 +101,7 @@ def test_many_candles_cost_a_few_statements_whatever_else_is_stored(
     django_assert_max_num_queries: Any,
 ) -> None:
     put_points(*((n / 50, "100") for n in range(500)), now=now)
-    with django_assert_max_num_queries(19):
+    with django_assert_max_num_queries(21):
         put_bars(*(bar(n / 12, "9000" if n % 3 else "100") for n in range(900)), seconds=300, now=now)
     if connection.vendor == "sqlite":
         near = {"symbol__in": {"BTC"}, "moment__range": (T0, T0 + HOUR)}
@@ -132,6 +132,6 @@ def test_an_operator_confirms_a_price_and_doubts_it_again(
 def test_only_prices_of_the_instance_are_confirmed(now: Any, ana: Any) -> None:
     put_points((0, "100"), (0.1, "9000"), owner=ana, now=now)
     row = PricePoint.objects.latest("at")
-    with pytest.raises(Conflict):
+    with pytest.raises(NotFound):
         confirm_price(seconds=0, price_id=row.pk, actor=ACTOR, now=now)
     assert (load_doubted(5), in_doubt(ana)) == ((0, []), [0.1])

@@ -4,7 +4,6 @@ import json
 import math
 import os
 import signal
-import time
 from datetime import timedelta
 from decimal import Decimal
 from multiprocessing import get_context
@@ -106,7 +105,7 @@ def kill_after(is_reached) -> int:
     process = get_context("fork").Process(target=run_cron, kwargs={"now": NOW, "requested_by": "soak"})
     process.start()
     while process.is_alive() and not is_reached():
-        time.sleep(0.01)
+        process.join(0.01)
     if was_alive := process.is_alive():
         os.kill(process.pid or 0, signal.SIGKILL)
     process.join()
