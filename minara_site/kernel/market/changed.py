@@ -1,21 +1,20 @@
 """Spans of prices that were corrected, or came late: what was judged by prices around them is judged again.
 
-A price that follows all others within a day of its moment is no change: nothing that could be judged by it was judged.
+A price that follows all others within ten minutes of its moment is no change: nothing was judged yet that it may judge.
 """
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
-from typing import Any
 
 from minara_site.kernel.jobs.table import load_jobs
 from minara_site.kernel.jobs.topics import announce
-from minara_site.kernel.market.models import ChangedPrices, PriceBar, PricePoint
+from minara_site.kernel.market.models import ChangedPrices
 from minara_site.kernel.market.moves import first_quotes
+from minara_site.kernel.market.outcome import SETTLES_AFTER
 
 PRICES_CHANGED = "prices_changed"
 """The topic: each job that names it gets its own row of a span, and deletes it once it has judged again."""
 DEBOUNCE = timedelta(seconds=30)
-FRESH = timedelta(days=1)
 MAX_READ = 500
 Span = tuple[datetime, datetime]
 
@@ -25,11 +24,7 @@ def note_changed(spans: Mapping[str, Span], *, owner_id: int | None, now: dateti
     starts = [(symbol, first_at) for symbol, (first_at, _last_at) in spans.items()]
     later = first_quotes(starts, owner_id=owner_id)
     followed = {symbol for (symbol, _at), quote in zip(starts, later, strict=True) if quote}
-    since = min(first_at for _symbol, first_at in starts)
-    for model, at in ((PriceBar, "closes_at"), (PricePoint, "at")) if owner_id is None else ():
-        of_owners: Any = model.objects.filter(owner__isnull=False, symbol__in=spans, **{f"{at}__gte": since})
-        followed |= {*of_owners.values_list("symbol", flat=True)}
-    changed = [symbol for symbol, first_at in starts if symbol in followed or now - first_at > FRESH]
+    changed = [symbol for symbol, first_at in starts if symbol in followed or now - first_at > SETTLES_AFTER]
     readers = [job.name for job in load_jobs().values() if PRICES_CHANGED in job.topics]
     rows = ChangedPrices.objects.bulk_create(
         ChangedPrices(

@@ -80,11 +80,6 @@ class PriceBar(models.Model):
                 condition=Q(doubted_at__isnull=False),
                 name="price_bars_doubted",
             ),
-            models.Index(
-                fields=["symbol", "closes_at"],
-                condition=Q(owner__isnull=False),
-                name="price_bars_of_owners",
-            ),
         ]
 
     @property
@@ -135,11 +130,6 @@ class PricePoint(models.Model):
                 fields=["symbol", "at"],
                 condition=Q(doubted_at__isnull=False),
                 name="price_points_doubted",
-            ),
-            models.Index(
-                fields=["symbol", "at"],
-                condition=Q(owner__isnull=False),
-                name="price_points_of_owners",
             ),
         ]
 

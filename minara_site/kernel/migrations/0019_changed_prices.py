@@ -51,12 +51,4 @@ class Migration(migrations.Migration):
             model_name='changedprices',
             index=models.Index(fields=['reader', 'id'], name='changed_prices_reader'),
         ),
-        migrations.AddIndex(
-            model_name='pricebar',
-            index=models.Index(condition=models.Q(('owner__isnull', False)), fields=['symbol', 'closes_at'], name='price_bars_of_owners'),
-        ),
-        migrations.AddIndex(
-            model_name='pricepoint',
-            index=models.Index(condition=models.Q(('owner__isnull', False)), fields=['symbol', 'at'], name='price_points_of_owners'),
-        ),
     ]

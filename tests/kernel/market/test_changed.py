@@ -9,12 +9,13 @@ from minara_site.kernel.jobs.table import load_jobs
 from minara_site.kernel.market import changed
 from minara_site.kernel.market.changed import PRICES_CHANGED, read_changed
 from minara_site.kernel.market.models import ChangedPrices
+from minara_site.kernel.market.outcome import SETTLES_AFTER
 from tests.kernel.market.rows import HOUR, T0, bar, put_bars, put_points
 from tests.kit.tables import table
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
 
-TICK, DAY = timedelta(microseconds=1), timedelta(days=1)
+TICK = timedelta(microseconds=1)
 
 
 def readers():
@@ -33,9 +34,9 @@ def noted():
     return next(iter(found.values()))
 
 
-@table(("age", "spans"), [(DAY, 0), (DAY + TICK, 1)])
-def test_a_price_behind_all_others_is_no_change_until_it_is_a_day_old(age, spans):
-    put_points((0, "100"), (1, "101"), symbol="ETH", now=T0 + age)  # the first of a symbol lies behind all, too
+@table(("age", "spans"), [(SETTLES_AFTER, 0), (SETTLES_AFTER + TICK, 1)])
+def test_a_price_behind_all_others_is_no_change_until_it_is_ten_minutes_old(age, spans):
+    put_points((0, "100"), symbol="ETH", now=T0 + age)  # the first of a symbol lies behind all, too
     assert len(noted()) == spans
     put_bars(bar(2, "102"), symbol="ETH", now=T0 + 3 * HOUR + age)
     assert len(noted()) == spans
@@ -57,7 +58,7 @@ def test_what_is_earlier_corrected_or_old_is_noted_with_its_span_for_each_job(an
     assert noted() == [("BTC", T0 + 4 * HOUR, T0 + 6 * HOUR, None)]
     put_points((7, "100"), (9, "100"), owner=ana, now=now + HOUR)  # earlier than the instance's last, an owner's
     assert noted() == [("BTC", T0 + 7 * HOUR, T0 + 9 * HOUR, ana.pk)]
-    put_points((8.5, "100"), now=now + HOUR)  # behind the instance's last, but not behind an owner's
+    put_points((8.5, "100"), now=now + HOUR)  # behind the instance's last, but late
     assert noted() == [("BTC", T0 + 8.5 * HOUR, T0 + 8.5 * HOUR, None)]
     put_points((30, "100"), now=T0 + 60 * HOUR)  # old
     assert noted() == [("BTC", T0 + 30 * HOUR, T0 + 30 * HOUR, None)]

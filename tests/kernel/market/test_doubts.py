@@ -101,7 +101,7 @@ def test_many_candles_cost_a_few_statements_whatever_else_is_stored(
     django_assert_max_num_queries: Any,
 ) -> None:
     put_points(*((n / 50, "100") for n in range(500)), now=now)
-    with django_assert_max_num_queries(21):
+    with django_assert_max_num_queries(19):
         put_bars(*(bar(n / 12, "9000" if n % 3 else "100") for n in range(900)), seconds=300, now=now)
     if connection.vendor == "sqlite":
         near = {"symbol__in": {"BTC"}, "moment__range": (T0, T0 + HOUR)}

@@ -78,7 +78,7 @@ def test_the_third_flag_in_a_row_quarantines_and_a_recovery_or_a_release_begins_
     for number in range(6):
         add_case(ana, row, at=NOON + LATER * number)
         run(NOON + LATER * number)
-        assert state_of(row) == ((0, "") if number < 3 else (1, "judge")), number
+        assert state_of(row) == ((0, "") if number < 5 else (1, "judge")), number
     assert judging.calls == 6
     flag, recovery = (f"{said_['verdict']}: {said_['reason']}" for said_ in (FLAG, RECOVERY))
     reasons = [flag, flag, recovery, flag, flag, flag]
