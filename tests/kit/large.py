@@ -76,7 +76,6 @@ def make_large(people: int, memories: int, cases: int, methods: int) -> int:
                 case=case,
                 methodology=dice.choice(known),
                 position=0,
-                is_credited=False,
             )
             for case in made
             if known
