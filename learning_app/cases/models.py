@@ -50,7 +50,8 @@ class TradingCase(models.Model):
     operator recorded it, `had_price` that the instance had a price of its symbol then. `regime` is what the market did
     before it was decided, filled in when it is judged. `hint_hash` is over the ids of the hints and the block shown.
     `judged_by` says whose prices closed it: only the instance's move the counters of methodologies. `gap` says why the
-    prices around its window judge nothing. `pnl_pct` is the change of the price in percent, in the direction of the
+    prices around its window judge nothing; `judged_before` is what prices said until they were corrected or came later,
+    `{until, outcome_state, pnl_pct}`, the oldest first. `pnl_pct` is the change of the price in percent, in the direction of the
     decision.
     """
 
@@ -73,6 +74,7 @@ class TradingCase(models.Model):
     outcome_state = models.CharField(max_length=16, default=OutcomeState.PENDING)
     judged_by = models.CharField(max_length=8, blank=True)
     gap = models.CharField(max_length=12, blank=True)
+    judged_before = models.JSONField(default=list, db_default=[])
     control = models.ForeignKey(
         Control,
         on_delete=models.SET_NULL,
@@ -212,6 +214,8 @@ class CaseHint(models.Model):
             models.UniqueConstraint(fields=["case", "methodology"], name="one_hint_per_case"),
             one_of("why", ["", UNFORMED, *Uncounted], "hint_why_known"),
             one_of("own_why", ["", UNFORMED, *Uncounted], "hint_own_why_known"),
+            models.CheckConstraint(condition=Q(block__isnull=False) | ~Q(why=""), name="hint_placed"),
+            models.CheckConstraint(condition=Q(own_block__isnull=False) | ~Q(own_why=""), name="hint_own_placed"),
         ]
         indexes: ClassVar = [
             models.Index(fields=["methodology", "-case"], name="hints_of_methodology"),

@@ -170,6 +170,8 @@ def credit_record(hint: CaseHint) -> dict[str, Any]:
 def find_place(hint: CaseHint) -> tuple[bool, int | None]:
     """Return whether a case holds its time for the instance, and which other case of its owner holds it instead."""
     block = hint.block
+    if hint.word is not None:
+        return True, None
     if block is None:
         is_own = hint.met_case is not None and hint.met_case == hint.own_met_case
         return False, hint.met_case if is_own else None

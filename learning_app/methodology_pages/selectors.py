@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from django.db.models import Count, Max, Min, OuterRef, Q, Subquery
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 
 from learning_app.cases.models import CaseHint, TradingCase
@@ -43,7 +43,7 @@ def count_known(row: Methodology) -> dict[str, int]:
     """Return how many of the blocks that the court counted were live, and how many wait for a control. One query."""
     counts: dict[str, int] = Block.objects.filter(methodology=row, is_own=False).aggregate(
         live=Count("pk", filter=Q(known_at__isnull=False, is_replayed=False)),
-        waiting=Count("pk", filter=Q(is_waiting=True)),
+        waiting=Count("pk", filter=Q(is_waiting=True) & Exists(CaseHint.objects.filter(block=OuterRef("pk")))),
     )
     return counts
 

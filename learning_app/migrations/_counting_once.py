@@ -66,7 +66,7 @@ def form(cases: Sequence[TradingCase], *, now: datetime) -> None:
             hint.why = hint.own_why = Uncounted.NO_INSTANCE_PRICE
         else:
             hint.credited_at = None
-            reversal = NewOutcome(hint.methodology_id, is_correct, hint.case_id, reverses=event.pk, is_last=False)
+            reversal = NewOutcome(hint.methodology_id, is_correct, hint.case_id, reverses=event.pk, asks=False)
             reversals.append(reversal)
     place_hints([hint for hint in hints if hint.word is None])
     update_rows(CaseHint, FORMED, hints)

@@ -87,5 +87,5 @@ def label_of(asset: str, first: PricePlace | None, last: PricePlace | None) -> s
             "before": price_label(first.price),
             "after": price_label(last.price),
         }
-        return _("Price of %(asset)s: %(before)s at the decision, %(after)s at the outcome") % prices
+        return _("Price of %(asset)s: %(before)s at the entry, %(after)s at the outcome") % prices
     return _("Price of %(asset)s around the decision, its outcome not known yet") % {"asset": asset}

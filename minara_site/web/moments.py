@@ -21,13 +21,13 @@ def age(moment: datetime, now: datetime) -> str:
     return template % {"span": span_label(span)}
 
 
-def span_label(span: timedelta) -> str:
-    """Return a span in its largest whole unit: "9 min", "5 h", "3 d"."""
+def span_label(span: timedelta, *, days_from: int = 1) -> str:
+    """Return a span in its largest whole unit, in days from so many on: "9 min", "5 h", "3 d"."""
     minutes = int(span.total_seconds()) // 60
     if minutes < 60:  # noqa: PLR2004 - minutes of an hour
         return ngettext("%(n)d min", "%(n)d min", minutes) % {"n": minutes}
     hours = minutes // 60
-    if hours < 24:  # noqa: PLR2004 - hours of a day
+    if hours < 24 * days_from:
         return ngettext("%(n)d h", "%(n)d h", hours) % {"n": hours}
     return ngettext("%(n)d d", "%(n)d d", hours // 24) % {"n": hours // 24}
 

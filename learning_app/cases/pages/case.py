@@ -125,7 +125,7 @@ def lag_label(at: datetime, since: datetime, words: str) -> str:
     lag = abs(at - since)
     if lag < timedelta(seconds=1):
         return _("exact")
-    span = span_label(lag) if lag >= ONE_MINUTE else _("%(seconds)s s") % {"seconds": lag.seconds}
+    span = span_label(lag, days_from=3) if lag >= ONE_MINUTE else _("%(seconds)s s") % {"seconds": lag.seconds}
     return words % {"span": span}
 
 

@@ -61,7 +61,7 @@ def credit_of(hint: CaseHint, event: LifecycleEvent | None = None) -> Credit:
     """Return whether a case counts for a hinted methodology; `event` is the outcome that it was credited with."""
     case, (is_counted, other) = hint.case, find_place(hint)
     if hint.credited_at:
-        words = _("an operator's word counts") if hint.word is not None else _("counts")
+        words = _("counts") if hint.word is None or case.is_clear else _("an operator's word counts")
         return Credit(f"{words}{_(', ')}{bounds_label(event)}" if event else words)
     if is_counted and case.outcome_state == OutcomeState.PENDING:
         return Credit(_("counts once prices have judged it"))

@@ -133,16 +133,16 @@ def outcome_moments(case: TradingCase, *, now: datetime) -> Iterator[Moment]:
     ended = Moment(Kind.OUTCOME, _("Window over"), case.window_ends_at)
     is_ahead = case.window_ends_at > now
     yield replace(ended, words=_("Window ends"), tone="t-due") if is_ahead else ended
-    if case.resolved_at:
-        state = OutcomeState(case.outcome_state)
-        change = "" if case.pnl_pct is None else pnl_label(case.pnl_pct)
-        yield Moment(
-            Kind.OUTCOME,
-            OUTCOMES[state],
-            case.resolved_at,
-            TONES.get(state, ""),
-            change,
-        )
+    if case.resolved_at is None:
+        return
+    now_said = {"outcome_state": case.outcome_state, "pnl_pct": case.pnl_pct}
+    since, again = case.resolved_at, ""
+    for said in [*case.judged_before, now_said]:
+        state, change = OutcomeState(said["outcome_state"]), said["pnl_pct"]
+        notes = [again, "" if change is None else pnl_label(change)]
+        yield Moment(Kind.OUTCOME, OUTCOMES[state], since, TONES.get(state, ""), _(", ").join(filter(None, notes)))
+        if "until" in said:
+            since, again = datetime.fromisoformat(said["until"]), _("a price was corrected or came later")
 
 
 def is_reversal(event: LifecycleEvent) -> bool:

@@ -56,6 +56,8 @@ def place_hints(hints: Sequence[CaseHint]) -> None:
             hint.why = Uncounted.OVERLAPS
     Block.objects.bulk_create(places.new)
     update_rows(Block, ("ends_at",), places.longer)
+    for hint in counting:  # what was assigned before it was stored had no id yet
+        hint.block, hint.own_block = hint.block, hint.own_block
 
 
 def why_not(hint: CaseHint) -> str:

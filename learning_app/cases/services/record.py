@@ -72,7 +72,7 @@ def record_case(
 
     One whose words the guard refuses is held, and is judged all the same. Raises Invalid.
     """
-    [(case, hinted)] = build_cases([draft], by=by, now=now)
+    [(case, hinted)] = build_cases([draft], by=by, now=now, is_list=False)
     with transaction.atomic():
         lock_owner(by.owner_id)
         repeated = find_repeated(case, hinted)
@@ -115,15 +115,21 @@ def store(case: TradingCase, *, now: datetime, reasoning: str = "") -> None:
     )
 
 
-def build_cases(drafts: Sequence[CaseDraft], *, by: Recorder, now: datetime) -> list[Recorded]:
-    """Return the unsaved cases of drafts with their hints. Raises Invalid; of several drafts it names the row."""
+def build_cases(
+    drafts: Sequence[CaseDraft],
+    *,
+    by: Recorder,
+    now: datetime,
+    is_list: bool = True,
+) -> list[Recorded]:
+    """Return the unsaved cases of drafts with their hints. Raises Invalid, which names the row of a list."""
     known = find_hinted({uid for draft in drafts for uid in draft.hints})
     built, errors = [], []
     for number, draft in enumerate(drafts):
         try:
             built.append(build_case(draft, known, by=by, now=now))
         except Invalid as refusal:
-            if len(drafts) == 1:
+            if not is_list:
                 raise
             found = refusal.errors or (FieldError("", refusal.detail),)
             errors += [FieldError(f"{number}.{each.field}".rstrip("."), each.message) for each in found]
@@ -245,7 +251,7 @@ def clean_moment(decided_at: datetime | None, *, now: datetime) -> datetime:
 
 def list_warnings(case: TradingCase) -> list[str]:
     """Return why prices may not judge a case: its market was closed in the same hours of the last weeks. One query."""
-    if group_of(case.asset) in ALWAYS_OPEN or timedelta(hours=case.horizon_hours) >= WEEK:
+    if case.replayed or group_of(case.asset) in ALWAYS_OPEN or timedelta(hours=case.horizon_hours) >= WEEK:
         return []
     window = case.window
     weeks = [(window.starts_at - number * WEEK, window.ends_at - number * WEEK) for number in range(WEEKS_BACK, 0, -1)]

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from learning_app.cases.models import TradingCase
+from learning_app.cases.models import OWNER, TradingCase
 from learning_app.cases.services.resolve import judge_again, walk_due
 from learning_app.cases.services.settle import settle
 from learning_app.court.models import Control
@@ -21,7 +21,6 @@ REJUDGE = "learning.rejudge"
 ACTOR = f"job:{REJUDGE}"
 LONGEST_GAP = timedelta(days=37)
 """A tenth of the longest horizon, and more than any gap of a closed market."""
-CONTROLS_AT_ONCE = 8
 
 
 def rejudge_changed(*, now: datetime) -> int:
@@ -32,7 +31,7 @@ def rejudge_changed(*, now: datetime) -> int:
             for batch in walk_due(list_touched(span), "window_ends_at"):
                 changed += judge_again(batch, actor=ACTOR, now=now).cases
             if span.owner_id is None:
-                for controls in slices(list_touched_controls(span), CONTROLS_AT_ONCE):
+                for controls in slices(list_touched_controls(span)):
                     store_controls(controls, now=now)
     return changed
 
@@ -40,7 +39,7 @@ def rejudge_changed(*, now: datetime) -> int:
 def list_touched(span: ChangedPrices) -> "QuerySet[TradingCase]":
     """Return the closed cases whose entry or exit prices of this span may be."""
     rows = TradingCase.objects.filter(
-        Q(exit_price_at__isnull=True) | Q(exit_price_at__gte=span.first_at),
+        Q(exit_price_at__isnull=True) | Q(exit_price_at__gte=span.first_at) | Q(judged_by=OWNER),
         asset=span.symbol,
         window_ends_at__gte=span.first_at - LONGEST_GAP,
         decided_at__lte=span.last_at,
@@ -58,9 +57,8 @@ def list_touched_controls(span: ChangedPrices) -> "QuerySet[Control]":
 def judge_due_controls(*, now: datetime) -> Iterator[int]:
     """Judge the controls whose last window is over, some at once, and settle their cases; yield how many were known."""
     waiting = Control.objects.filter(known_at__isnull=True, due_at__lte=now - SETTLES_AFTER, is_demo=False)
-    for batch in walk_due(waiting, "due_at"):
-        for controls in slices(batch, CONTROLS_AT_ONCE):
-            yield store_controls(controls, now=now)
+    for controls in walk_due(waiting, "due_at"):
+        yield store_controls(controls, now=now)
 
 
 def store_controls(controls: Sequence[Control], *, now: datetime, owner_id: int | None = None) -> int:

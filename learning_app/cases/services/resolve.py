@@ -1,7 +1,7 @@
 """Judging cases when their window has closed, and again when prices around it change. Sources: S2, court.md.
 
-Only the instance's prices move counters. On a symbol of which the instance had a price an owner's own prices close a
-case only when it would expire; elsewhere they close it as soon as they judge it.
+Only the instance's prices move counters. Where they do not judge, an owner's own may close a case: on a symbol of
+which the instance had a price only when it would expire, elsewhere as soon as they judge it.
 """
 
 from collections import defaultdict
@@ -26,6 +26,7 @@ from minara_site.kernel.market.outcome import WAIT_FOR_PRICE, Direction, Outcome
 
 T = TypeVar("T", bound=Model)
 BATCH = 500
+MAX_BEFORE = 20
 STATE_OF = {
     Outcome.RIGHT: OutcomeState.CONFIRMED_GOOD,
     Outcome.WRONG: OutcomeState.CONFIRMED_BAD,
@@ -55,10 +56,9 @@ def walk_due(rows: "QuerySet[T]", ends: str) -> Iterator[list[T]]:
     """Yield rows in batches, in order of the end of their windows (the column `ends`) and their id."""
     due, place = rows.order_by(ends, "pk"), Q()
     while batch := list(due.filter(place)[:BATCH]):
+        ended_at, number = getattr(batch[-1], ends), batch[-1].pk
         yield batch
-        last = batch[-1]
-        ended_at = getattr(last, ends)
-        later = Q((f"{ends}__gt", ended_at)) | Q(pk__gt=last.pk)
+        later = Q((f"{ends}__gt", ended_at)) | Q(pk__gt=number)
         place = Q((f"{ends}__gte", ended_at)) & later  # a range that the index walks
 
 
@@ -84,19 +84,27 @@ def judge_again(
 ) -> Resolved:
     """Judge closed cases by the prices that stand now, and count anew what they say otherwise.
 
-    What was judged stays so where no price does, and what expired where they leave a gap.
+    What was judged stays so where no price does, where only its owner's do and the instance's did, and what expired
+    where they leave a gap. What was said before is kept.
     """
     before = {case.pk: judged_values(case) for case in batch}
     judge(batch, now=now)
-    changed = [
-        case
-        for case in batch
-        if case.outcome_state not in {OutcomeState.PENDING, OutcomeState.EXPIRED}
-        and judged_values(case) != before[case.pk]
-        and not (case.gap and before[case.pk][0] == OutcomeState.EXPIRED)
-    ]
+    changed = [case for case in batch if is_judged_otherwise(case, *before[case.pk])]
+    for case in changed:
+        state, _by, _gap, pnl_pct, *_prices = before[case.pk]
+        said = {"until": now.isoformat(), "outcome_state": state, "pnl_pct": pnl_pct}
+        case.judged_before = [*case.judged_before, said][-MAX_BEFORE:]
     closed = TradingCase.objects.exclude(outcome_state=OutcomeState.PENDING)
-    return store_judged(changed, closed, JUDGED, actor=actor, now=now)
+    return store_judged(changed, closed, (*JUDGED, "judged_before"), actor=actor, now=now)
+
+
+def is_judged_otherwise(case: TradingCase, state: object, by: object, *rest: object) -> bool:
+    """Say whether prices now say of a case what replaces what they said before."""
+    if case.outcome_state in {OutcomeState.PENDING, OutcomeState.EXPIRED}:
+        return False
+    if (case.gap and state == OutcomeState.EXPIRED) or (case.had_price and by == INSTANCE != case.judged_by):
+        return False
+    return judged_values(case) != [state, by, *rest]
 
 
 def judged_values(case: TradingCase) -> list[object]:
@@ -141,15 +149,14 @@ def judge(cases: Sequence[TradingCase], *, now: datetime) -> None:
     windows = [(case.asset, case.window) for case in cases]
     unjudged = []
     for case, move in zip(cases, find_moves(windows, now=now), strict=True):
+        leave_open(case, now=now)
         if move is not None:
             close(case, move, by=INSTANCE)
-        else:
+        if move is None or move.gap:
             unjudged.append(case)
     for case, move in find_own_moves(unjudged, now=now):
-        if move is not None:
+        if move is not None and not (case.gap and move.gap):
             close(case, move, by=OWNER)
-        else:
-            leave_open(case, now=now)
 
 
 def find_own_moves(cases: Sequence[TradingCase], *, now: datetime) -> Iterator[tuple[TradingCase, Move | None]]:

@@ -1,8 +1,8 @@
 """What cases that were judged, or judged again, make of their blocks: counters, tallies, evidence. Source: court.md.
 
 A block counts by its first clear case, once no earlier one is open. What counted otherwise before is reversed: an
-outcome that compensates it, and the right one, between which the rule is not asked. The court counts a block once all
-its cases are closed and the controls of the clear ones are known.
+outcome that compensates it, and the right one. The court counts a block once all its cases are closed and the controls
+of the clear ones are known.
 """
 
 from collections import defaultdict
@@ -18,6 +18,7 @@ from learning_app.cases.models import CaseHint, TradingCase
 from learning_app.court.core import MAX_CONTROLLED_HOURS, log_e, log_factors
 from learning_app.court.models import Block
 from learning_app.court.services.evidence import count_blocks
+from learning_app.methodologies.core.lifecycle import BEGINNINGS
 from learning_app.methodologies.models import LifecycleEvent, Tally
 from learning_app.methodologies.services.lifecycle import lock_rows
 from learning_app.methodologies.services.outcomes import NewOutcome, apply_outcomes
@@ -26,6 +27,7 @@ from minara_site.kernel.db import update_rows
 
 COUNTED = ("counted_case", "is_right")
 SETTLED = (*COUNTED, "is_waiting", "score", "chance", "known_at")
+PLACED = ("hand", "starts_at", "ends_at", "decided_at", "recorded_at", "is_replayed")
 
 
 @dataclass(slots=True)
@@ -35,15 +37,18 @@ class Settlement:
     outcomes: list[NewOutcome] = field(default_factory=list)
     hints: list[CaseHint] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
+    moved: list[Block] = field(default_factory=list)
 
     def write(self, *, actor: str, now: datetime) -> int:
         """Write it; return how many outcomes were counted. Needs a transaction."""
         update_rows(Block, SETTLED, self.blocks)
+        update_rows(Block, PLACED, self.moved)
         update_rows(CaseHint, ("credited_at", "word"), self.hints)
         if self.outcomes:
             apply_outcomes(self.outcomes, actor=actor, now=now)
-        count_tallies({block.methodology_id for block in self.blocks})
-        count_blocks({block.methodology_id for block in self.blocks if not block.is_own}, actor=actor, now=now)
+        changed = [*self.blocks, *self.moved]
+        count_tallies({block.methodology_id for block in changed})
+        count_blocks({block.methodology_id for block in changed if not block.is_own}, actor=actor, now=now)
         return sum(outcome.reverses is None for outcome in self.outcomes)
 
 
@@ -94,14 +99,31 @@ def load_blocks(keys: Collection[int]) -> list[tuple[Block, list[CaseHint]]]:
 def settle_block(block: Block, hints: Sequence[CaseHint], found: Settlement, *, now: datetime) -> None:
     """Fill in what a block says now, and note what that changes."""
     before, cases = [getattr(block, name) for name in SETTLED], [hint.case for hint in hints]
+    if cases[0].pk == block.case_id and place_block(block, cases):  # else the first one was erased
+        found.moved.append(block)
     counting = find_counting(cases)
     block.counted_case, block.is_right = (counting.pk, counting.is_right) if counting else (None, None)
     weigh_block(block, cases)
     after = [getattr(block, name) for name in SETTLED]
     if before != after:
         found.blocks.append(block)
-    if before[:2] != after[:2] and not block.is_own:
-        count_again(block, *before[:2], hints=hints, found=found, now=now)
+    if block.is_own:
+        return
+    for hint in hints:
+        if (hint.case_id == block.counted_case) != (hint.credited_at is not None):
+            hint.credited_at = None if hint.credited_at else now
+            found.hints.append(hint)
+    if before[:2] != after[:2]:
+        count_again(block, *before[:2], found=found)
+
+
+def place_block(block: Block, cases: Sequence[TradingCase]) -> bool:
+    """Fill in what a block has of its first case, and the end of its longest window; say whether that is new."""
+    first, before = cases[0], [getattr(block, name) for name in PLACED]
+    block.hand, block.is_replayed = first.hand, first.replayed
+    block.decided_at, block.recorded_at = first.decided_at, first.created_at
+    block.starts_at, block.ends_at = first.window.starts_at, max(case.window_ends_at for case in cases)
+    return before != [getattr(block, name) for name in PLACED]
 
 
 def find_counting(cases: Sequence[TradingCase]) -> TradingCase | None:
@@ -119,27 +141,28 @@ def count_again(
     was_counted: int | None,
     was_right: bool | None,  # noqa: FBT001 - as the block had it
     *,
-    hints: Sequence[CaseHint],
     found: Settlement,
-    now: datetime,
 ) -> None:
-    """Note the outcome that a block counts now, and the reversal of what it counted before."""
-    for hint in hints:
-        if (hint.case_id == block.counted_case) != (hint.credited_at is not None):
-            hint.credited_at = None if hint.credited_at else now
-            found.hints.append(hint)
+    """Note the outcome that a block counts now, and the reversal of what it counted before.
+
+    What counted before the counters began anew is neither reversed nor counted again.
+    """
     number, hand = block.methodology_id, block.hand
     if was_counted is not None:
-        event, is_last = find_event(number, was_counted), block.is_right is None
-        found.outcomes.append(NewOutcome(number, bool(was_right), was_counted, hand, reverses=event, is_last=is_last))
+        event = find_event(number, was_counted)
+        if event is None:
+            return
+        found.outcomes.append(NewOutcome(number, bool(was_right), was_counted, hand, reverses=event))
     if block.is_right is not None:
         found.outcomes.append(NewOutcome(number, block.is_right, block.counted_case, hand))
 
 
-def find_event(number: int, case_id: int) -> int:
-    """Return the event of the outcome of a case that counts. It is there."""
-    events = LifecycleEvent.objects.filter(methodology=number, case_id=case_id, kind=LifecycleKind.OUTCOME_RECORDED)
-    found: int = events.exclude(details__has_key="reverses").order_by("-pk").values_list("pk", flat=True)[0]
+def find_event(number: int, case_id: int) -> int | None:
+    """Return the event of the outcome of a case that counts, None when the counters began anew since."""
+    of_method = LifecycleEvent.objects.filter(methodology=number).order_by("-pk")
+    begun = of_method.filter(kind__in=BEGINNINGS).values_list("pk", flat=True).first()
+    events = of_method.filter(case_id=case_id, kind=LifecycleKind.OUTCOME_RECORDED, pk__gt=begun or 0)
+    found: int | None = events.exclude(details__has_key="reverses").values_list("pk", flat=True).first()
     return found
 
 
@@ -160,9 +183,9 @@ def settle_word(hint: CaseHint, found: Settlement) -> None:
     """Note where a price contradicts what an operator said of a case: the price's outcome takes its place."""
     case, number = hint.case, hint.methodology_id
     if case.is_clear and case.is_right != hint.word:
-        event = find_event(number, case.pk)
-        found.outcomes.append(NewOutcome(number, bool(hint.word), case.pk, reverses=event, is_last=False))
-        found.outcomes.append(NewOutcome(number, case.is_right, case.pk))
+        if event := find_event(number, case.pk):
+            found.outcomes.append(NewOutcome(number, bool(hint.word), case.pk, reverses=event))
+            found.outcomes.append(NewOutcome(number, case.is_right, case.pk))
         hint.word = case.is_right
         found.hints.append(hint)
 

@@ -7,7 +7,7 @@ words without a case and the ladder's outcomes stand as recorded; before the las
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
@@ -15,12 +15,12 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Model
+from django.db.models import F, Model, Q, QuerySet
 
 from learning_app.cases.models import CaseHint, TradingCase
 from learning_app.cases.services.rejudge import store_controls
-from learning_app.cases.services.resolve import JUDGED, judge_again, walk_due
-from learning_app.cases.services.settle import SETTLED, count_tallies, settle_blocks
+from learning_app.cases.services.resolve import JUDGED, judge_again, link_controls, walk_due
+from learning_app.cases.services.settle import PLACED, SETTLED, count_tallies, settle_blocks
 from learning_app.court.models import Block, Control
 from learning_app.court.services.controls import WEIGHTS
 from learning_app.court.services.evidence import JUDGED as EVIDENCE, count_blocks
@@ -29,12 +29,14 @@ from learning_app.methodologies.models import LifecycleEvent, Methodology, Tally
 from learning_app.methodologies.services.outcomes import NewOutcome, apply_outcomes
 from learning_app.vocabulary import LifecycleKind, OutcomeState
 from minara_site.kernel.db import slices, update_rows
+from minara_site.kernel.market.outcome import window_start
 
 ACTOR = "command:learning verify"
 READ_AT_ONCE = 2_000
 NAMES: dict[type[Model], str] = {TradingCase: "case", Control: "control", Block: "block"}
+WINDOWED = ("window_ends_at", "control_id")
 COUNTERS = ("times_used", "times_correct", "confidence")
-TALLY = ("hand", "used", "right", "own_used", "own_right", "own_log_e")
+TALLY = ("used", "right", "own_used", "own_right", "own_log_e")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +55,15 @@ def verify(*, apply: bool, now: datetime) -> Iterator[Difference]:
     known = Control.objects.filter(known_at__isnull=False, is_demo=False).order_by("symbol", "horizon_hours", "grid_at")
     blocks = Block.objects.order_by("methodology", "pk")
     for cases in walk_due(closed.defer("decision"), "window_ends_at"):
-        judged = partial(judge_again, cases, actor=ACTOR, now=now)
-        yield from compare(cases, JUDGED[:-1], judged, apply=apply)
+        judged = partial(judge_closed, cases, now=now)
+        yield from compare(cases, ("window_ends_at", *JUDGED), judged, apply=apply)
     for controls in slices(known.iterator(READ_AT_ONCE)):
         yield from compare(controls, WEIGHTS, partial(store_controls, controls, now=now), apply=apply)
+    for hint in list_credited_otherwise():
+        yield Difference(f"case:{hint.case_id}", "credited_at", hint.credited_at, None if hint.credited_at else now)
     for some in slices(blocks.iterator(READ_AT_ONCE)):
         settled = partial(settle_blocks, [block.pk for block in some], actor=ACTOR, now=now)
-        yield from compare(some, SETTLED, settled, apply=apply)
+        yield from compare(some, (*PLACED, *SETTLED), settled, apply=apply)
     events = LifecycleEvent.objects.filter(kind__in=(*BEGINNINGS, LifecycleKind.OUTCOME_RECORDED))
     of_method = groupby(events.order_by("methodology", "pk").iterator(READ_AT_ONCE), key=attrgetter("methodology_id"))
     rows = Methodology.objects.in_bulk()
@@ -68,6 +72,25 @@ def verify(*, apply: bool, now: datetime) -> Iterator[Difference]:
             yield from verify_method(row, list(found), apply=apply, now=now)
     for row in rows.values():
         yield from verify_method(row, [], apply=apply, now=now)
+
+
+def judge_closed(cases: Sequence[TradingCase], *, now: datetime) -> None:
+    """Judge closed cases again, in the window that their moments give and beside its control. Needs a transaction."""
+    before = {case.pk: [getattr(case, name) for name in WINDOWED] for case in cases}
+    for case in cases:
+        begin = window_start(case.decided_at, case.created_at, is_replay=case.replayed)
+        case.window_ends_at, case.control_id = begin + timedelta(hours=case.horizon_hours), None
+    link_controls(cases)
+    moved = [case for case in cases if before[case.pk] != [getattr(case, name) for name in WINDOWED]]
+    update_rows(TradingCase, WINDOWED, moved)
+    judge_again(cases, actor=ACTOR, now=now)
+
+
+def list_credited_otherwise() -> "QuerySet[CaseHint]":
+    """Return the hints that move counters without being what their block counts, or the other way round."""
+    counted = Q(block__counted_case=F("case_id"))
+    rows = CaseHint.objects.filter(block__isnull=False)
+    return rows.filter(Q(credited_at__isnull=True) & counted | Q(credited_at__isnull=False) & ~counted)
 
 
 def compare(
@@ -115,7 +138,7 @@ def verify_method(
     for each in outcomes:
         said = (each.is_correct, None) if each.reverses else (None, each.is_correct)
         yield Difference(f"{of} case:{each.case_id}", f"event {each.reverses or ''}".strip(), *said)
-    stored, counted = read_tallies(row), list[tuple[Any, ...]]()
+    stored, counted = read_tallies(row), dict[tuple[int, str], float]()
 
     def count() -> None:
         row.times_used, row.times_correct = replay(events[start:])
@@ -125,13 +148,13 @@ def verify_method(
             apply_outcomes(outcomes, actor=ACTOR, now=now)
         count_tallies([row.pk])
         count_blocks([row.pk], actor=ACTOR, now=now)
-        counted.extend(read_tallies(row))
+        counted.update(read_tallies(row))
 
     yield from compare([row], (*COUNTERS, *EVIDENCE), count, apply=apply, of=of)
-    for tally in sorted({*stored} ^ {*counted}):
-        hand, *shares = tally
-        is_stored = tally in stored
-        yield Difference(f"{of} hand:{hand}", "tally", shares if is_stored else None, None if is_stored else shares)
+    for hand, name in sorted(stored.keys() | counted.keys()):
+        before, after = stored.get((hand, name)), counted.get((hand, name))
+        if before != after:
+            yield Difference(f"{of} hand:{hand}", f"tally {name}", before, after)
 
 
 def find_missing(
@@ -158,13 +181,13 @@ def find_missing(
         if expected.get(event.case_id, (None, 0))[0] == is_correct:
             del expected[event.case_id]
         else:
-            yield NewOutcome(row.pk, is_correct, event.case_id, reverses=event.pk, is_last=False)
+            yield NewOutcome(row.pk, is_correct, event.case_id, reverses=event.pk, asks=False)
     for case in expected.keys() - {event.case_id for event in before}:
         is_right, hand = expected[case]
-        yield NewOutcome(row.pk, is_right, case, hand, is_last=False)
+        yield NewOutcome(row.pk, is_right, case, hand, asks=False)
 
 
-def read_tallies(row: Methodology) -> list[tuple[Any, ...]]:
-    """Return what each hand has of a methodology."""
-    rows = Tally.objects.filter(methodology=row).values_list(*TALLY)
-    return [(*counts, round(log_e, 9)) for *counts, log_e in rows]
+def read_tallies(row: Methodology) -> dict[tuple[int, str], float]:
+    """Return what each hand has of a methodology, by hand and column."""
+    rows = Tally.objects.filter(methodology=row)
+    return {(each.hand, name): round(getattr(each, name), 9) for each in rows for name in TALLY}

@@ -1,7 +1,7 @@
 """Controls: how the bets of the eight horizons after a case went. Source: court.md (evidence)."""
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import cache
 
 from django.conf import settings
@@ -98,7 +98,8 @@ def judge_controls(
         weights = weigh([each and each[1] for each in found])
         for name in WEIGHTS[:-1]:
             setattr(control, name, getattr(weights, name))
-        last = control.due_at + (WAIT_FOR_PRICE if found[-1] is None else timedelta())
-        control.known_at = max([last, *(each[0] for each in found if each)])
+        expires_at = control.due_at + WAIT_FOR_PRICE
+        last = expires_at if found[-1] is None else control.due_at
+        control.known_at = min(expires_at, max([last, *(each[0] for each in found if each)]))
         known.append(control)
     return known

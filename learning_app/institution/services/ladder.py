@@ -103,9 +103,7 @@ def score_again(batch: Sequence[InstitutionReflection], *, now: datetime) -> int
             is_correct = bool(event.details["correct"])
             reversals.append(NewOutcome(each.methodology_id, is_correct, reverses=event.pk, details=details))
         counted.delete()
-        if reversals:
-            apply_outcomes(reversals, actor=ACTOR, now=now)
-        feed(changed, methods, now=now)
+        feed(changed, methods, reversals, now=now)
     return len(changed)
 
 
@@ -190,10 +188,11 @@ def compare_horizons(months: Sequence[InstitutionReflection], *, now: datetime) 
 def feed(
     scored: Sequence[InstitutionReflection],
     methods: dict[str, Methodology],
+    reversals: Sequence[NewOutcome] = (),
     *,
     now: datetime,
 ) -> int:
-    """Count scores for cited methodologies, which are locked; return how many counted."""
+    """Count scores for cited methodologies, which are locked, after reversals; return how many counted."""
     keys = InstitutionOutcome.objects.filter(
         methodology__in=[row.pk for row in methods.values()],
         ticker__in={each.run.ticker for each in scored},
@@ -201,7 +200,7 @@ def feed(
     )
     counted = set(keys.values_list("methodology_id", "ticker", "window", "day"))
     new: list[InstitutionOutcome] = []
-    outcomes: list[NewOutcome] = []
+    outcomes = [*reversals]
     for each in scored:
         if not each.run.feeds or each.outcome_state not in CONCLUSIVE:
             continue

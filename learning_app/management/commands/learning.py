@@ -92,8 +92,11 @@ class Command(MinaraCommand):
 
     def handle_cron(self, options: dict[str, Any]) -> tuple[Any, str]:
         counts = run_cron(now=timezone.now(), requested_by=ACTOR)
-        line = _("Cases resolved: %(resolved)d. Outcomes counted: %(credited)d. Methodologies demoted: %(demoted)d.")
-        return counts, line % {"resolved": 0, "credited": 0, "demoted": 0, **counts}
+        line = _(
+            "Cases resolved: %(resolved)d. Judged again: %(rejudged)d. Outcomes counted: %(credited)d. "
+            "Methodologies demoted: %(demoted)d."
+        )
+        return counts, line % {"resolved": 0, "rejudged": 0, "credited": 0, "demoted": 0, **counts}
 
     def handle_seed(self, options: dict[str, Any]) -> tuple[Any, str]:
         new, known = store_seeds(actor=ACTOR, now=timezone.now())

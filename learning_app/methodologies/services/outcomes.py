@@ -23,8 +23,8 @@ Hands = dict[int, tuple[int, int]]
 class NewOutcome:
     """That a methodology was right or wrong, by whose `hand`, and by which case, where one says so.
 
-    `reverses` is the event of an outcome that is counted no more. After one that is not `is_last` the rule waits for
-    the next. `details` go into the lifecycle.
+    `reverses` is the event of an outcome that is counted no more. After one that `asks` nothing the rule waits for the
+    next. `details` go into the lifecycle.
     """
 
     number: int
@@ -32,7 +32,7 @@ class NewOutcome:
     case_id: int | None = None
     hand: int = INSTANCE_HAND
     reverses: int | None = None
-    is_last: bool = True
+    asks: bool = True
     details: Mapping[str, str | int] = field(default_factory=dict)
 
 
@@ -44,20 +44,23 @@ def apply_outcomes(
 ) -> dict[int, Methodology]:
     """Count outcomes in their order; each graduates or demotes where the rule says so. Needs a transaction.
 
-    Returns the rows as they are now, by number.
+    Where something is reversed the rule is asked once, at the end: between lie counts that never were. Returns the rows
+    as they are now, by number.
     """
     rows, rules = lock_rows(outcome.number for outcome in outcomes), trust_rules()
     tallies, needs_two = load_hands(rows), needs_two_hands()
     moves = []
     trusts = {pk: row.trust for pk, row in rows.items()}
-    for outcome in outcomes:
+    corrected = {outcome.number for outcome in outcomes if outcome.reverses is not None}
+    last = {outcome.number: place for place, outcome in enumerate(outcomes)}
+    for place, outcome in enumerate(outcomes):
         number, is_reversed = outcome.number, outcome.reverses is not None
         trust = count(trusts[number], correct=outcome.is_correct, is_reversed=is_reversed)
         hands, sign = tallies[number], -1 if is_reversed else 1
         used, right = hands.get(outcome.hand, (0, 0))
         hands[outcome.hand] = (used + sign, right + sign * outcome.is_correct)
         change = None
-        if outcome.is_last:
+        if outcome.asks and (number not in corrected or place == last[number]):
             trust, change = ask_rule(replace(trust, hands=single_hands(hands) if needs_two else ()), rules)
         trusts[number] = trust
         reverses = {} if outcome.reverses is None else {"reverses": outcome.reverses}

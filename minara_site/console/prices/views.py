@@ -6,23 +6,24 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from minara_site.access.policy import Act
-from minara_site.kernel.market.doubts import confirm_price, find_beside, key_of, load_doubted
+from minara_site.kernel.market.doubts import confirm_price, find_beside, key_of, load_confirmed, load_doubted
 from minara_site.kernel.market.selectors import list_newest
 from minara_site.shell.pages import PageRequest, done_by, page
 from minara_site.web.responses import render_page, see_other, toast
 
-MAX_DOUBTED = 50
+MAX_DOUBTED, MAX_CONFIRMED = 50, 20
 
 
 @page(Act.PRICES_REVIEW)
 def prices(request: PageRequest) -> HttpResponse:
-    """Show the newest prices in doubt, each with the one before, and the newest price of each symbol."""
+    """Show the newest prices in doubt, each with the one before, what was confirmed, and each symbol's newest price."""
     count, rows = load_doubted(MAX_DOUBTED)
     before = find_beside([key_of(row) for row in rows], owner_id=None)
     context = {
         "title": _("Prices"),
         "count": count,
         "doubted": [(row, before.get(key_of(row))) for row in rows],
+        "confirmed": load_confirmed(MAX_CONFIRMED),
         "newest": list_newest(now=timezone.now()),
     }
     return render_page(request, "console/prices/page.html", context)

@@ -6,6 +6,7 @@ An owner's prices are compared with that owner's alone, the instance's with the 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
+from operator import attrgetter
 from typing import Any
 
 from django.db import transaction
@@ -41,6 +42,16 @@ def load_doubted(most: int) -> tuple[int, list[Any]]:
     tables = list_doubted(owner_id=None)
     newest = sorted((row for rows in tables for row in rows[:most]), key=lambda row: row.at, reverse=True)
     return sum(rows.count() for rows in tables), newest[:most]
+
+
+def load_confirmed(most: int) -> list[Any]:
+    """Return the prices of the instance that operators confirmed, the last first."""
+    rows = [
+        row
+        for model in (PriceBar, PricePoint)
+        for row in model.objects.filter(confirmed_at__isnull=False).order_by("-confirmed_at")[:most]
+    ]
+    return sorted(rows, key=attrgetter("confirmed_at"), reverse=True)[:most]
 
 
 def judge_prices(
@@ -117,8 +128,8 @@ def confirm_price(
         if (row.doubted_at is None) != is_undo:
             raise Conflict(_("This changed since you opened it. Reload the page."))
         note_changed({row.symbol: (row.at, row.at)}, owner_id=None, now=now)
-        row.doubted_at = now if is_undo else None
-        row.save(update_fields=["doubted_at"])
+        row.doubted_at, row.confirmed_at = (now, None) if is_undo else (None, now)
+        row.save(update_fields=["doubted_at", "confirmed_at"])
         record_audit(
             now=now,
             actor=actor,

@@ -2,7 +2,8 @@
 
 A row without an owner is the instance's: imported, fetched, or posted by an operator. One with an owner was posted by
 that owner's key and judges that owner's decisions only (decisions: whose word counts). One with `doubted_at` lies so
-far from the price before it that nothing reads it, until the next price agrees or an operator confirms it.
+far from the price before it that nothing reads it, until the next price agrees or an operator confirms it
+(`confirmed_at`).
 """
 
 from datetime import datetime
@@ -45,6 +46,7 @@ class PriceBar(models.Model):
     source = models.CharField(max_length=80)
     recorded_at = models.DateTimeField()
     doubted_at = models.DateTimeField(null=True)
+    confirmed_at = models.DateTimeField(null=True)
     is_demo = models.BooleanField(default=False)
 
     class Meta:
@@ -80,6 +82,11 @@ class PriceBar(models.Model):
                 condition=Q(doubted_at__isnull=False),
                 name="price_bars_doubted",
             ),
+            models.Index(
+                fields=["confirmed_at"],
+                condition=Q(confirmed_at__isnull=False),
+                name="price_bars_confirmed",
+            ),
         ]
 
     @property
@@ -103,6 +110,7 @@ class PricePoint(models.Model):
     source = models.CharField(max_length=80)
     recorded_at = models.DateTimeField()
     doubted_at = models.DateTimeField(null=True)
+    confirmed_at = models.DateTimeField(null=True)
     is_demo = models.BooleanField(default=False)
 
     class Meta:
@@ -130,6 +138,11 @@ class PricePoint(models.Model):
                 fields=["symbol", "at"],
                 condition=Q(doubted_at__isnull=False),
                 name="price_points_doubted",
+            ),
+            models.Index(
+                fields=["confirmed_at"],
+                condition=Q(confirmed_at__isnull=False),
+                name="price_points_confirmed",
             ),
         ]
 

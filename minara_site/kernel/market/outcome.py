@@ -135,7 +135,7 @@ def largest_gap(length: timedelta, group: AssetGroup | None, *, candle: timedelt
 
     Markets that close, and assets of which we do not know the class, rest over weekends and holidays.
     """
-    return open_gap(length, candle) if group in ALWAYS_OPEN else WHILE_CLOSED
+    return open_gap(length, candle) if group in ALWAYS_OPEN else max(candle, WHILE_CLOSED)
 
 
 def open_gap(length: timedelta, candle: timedelta) -> timedelta:

@@ -161,6 +161,7 @@ def point_row(
         "source": source[:MAX_SOURCE_CHARS],
         "recorded_at": now,
         "doubted_at": now if is_doubted else None,
+        "confirmed_at": None,
         "is_demo": False,
     }
 
@@ -281,5 +282,6 @@ def bar_row(
         "source": series.source[:MAX_SOURCE_CHARS],
         "recorded_at": now,
         "doubted_at": now if is_doubted else None,
+        "confirmed_at": None,
         "is_demo": False,
     }

@@ -147,7 +147,7 @@ def test_one_case_shows_prices_outcome_and_what_it_did_to_each_hint(page, ana):
         assert text in said, text
     assert f'href="/methodologies/{right.uid}/"' in shown
     assert 'lang="zh-Hans"' in shown
-    assert "Price of BTC: 100 at the decision, 124 at the outcome" in shown
+    assert "Price of BTC: 100 at the entry, 124 at the outcome" in shown
     assert "View as table" in said
     narrowed = text_of(page.get(f"{one(case)}?show=outcome"))
     outcome = words_of(re.search(r'<ol class="timeline">.*?</ol>', narrowed, re.DOTALL)[0])

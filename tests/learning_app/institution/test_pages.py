@@ -143,7 +143,7 @@ def test_a_decided_run_shows_debate_decision_ladder_cited_methods_and_what_was_m
         "News: no source is set up",
         "The ladder rests",
         "No price",
-        "92 at the decision, 99 at the outcome",
+        "92 at the entry, 99 at the outcome",
     ):
         assert text in shown, text
     assert "its outcome not known yet" in page.get(f"/institution/{run.uid}/?window=30d").content.decode()
