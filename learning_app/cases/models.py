@@ -51,8 +51,8 @@ class TradingCase(models.Model):
     before it was decided, filled in when it is judged. `hint_hash` is over the ids of the hints and the block shown.
     `judged_by` says whose prices closed it: only the instance's move the counters of methodologies. `gap` says why the
     prices around its window judge nothing; `judged_before` is what prices said until they were corrected or came later,
-    `{until, outcome_state, pnl_pct}`, the oldest first. `pnl_pct` is the change of the price in percent, in the direction of the
-    decision.
+    `{until, outcome_state, pnl_pct}`, the oldest first. `pnl_pct` is the change of the price in percent, in the
+    direction of the decision.
     """
 
     owner = owner_key()

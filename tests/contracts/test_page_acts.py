@@ -88,6 +88,7 @@ RENEWED = {  # made anew, with another key
 MARKS = (
     "closed_at",
     "doubted_at",
+    "confirmed_at",
     "decided_at",
     "deleted_at",
     "ended_at",

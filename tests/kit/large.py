@@ -76,6 +76,8 @@ def make_large(people: int, memories: int, cases: int, methods: int) -> int:
                 case=case,
                 methodology=dice.choice(known),
                 position=0,
+                why="overlaps",
+                own_why="overlaps",
             )
             for case in made
             if known

@@ -114,6 +114,7 @@ def test_how_late_a_price_may_be(length, candle, allowed):
     assert open_gap(length, candle) == largest_gap(length, CRYPTO, candle=candle) == allowed
     for group in {*AssetGroup, None} - {CRYPTO}:
         assert largest_gap(length, group, candle=candle) == 96 * HOUR
+        assert largest_gap(length, group, candle=7 * DAY) == 7 * DAY
 
 
 @table(

@@ -157,6 +157,8 @@ def test_one_case_shows_prices_outcome_and_what_it_did_to_each_hint(page, ana):
     post_prices("BTC", (case.window_ends_at + minutes, "97"))
     run_cron(now=NOON, requested_by="test")
     said = words_of(page.get(one(case)))
+    assert "Confirmed good +24.00%" in said
+    assert "Confirmed bad a price was corrected or came later, −3.00%" in said
     assert "Fade breakouts counts, 0.100 then 0.000" in said
     assert "No longer counted Fade breakouts 0.207 then 0.100" in said
     assert "Counted again: a price was corrected or came later Fade breakouts 0.100 then 0.000" in said

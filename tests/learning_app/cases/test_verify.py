@@ -42,7 +42,11 @@ def test_each_planted_fault_is_named_and_mended(ana, ben):
     run_cron(now=NOON, requested_by="test")
     assert list(verify(apply=False, now=NOON)) == []
     counted = CaseHint.objects.filter(credited_at__isnull=False).values_list("case_id", flat=True)
-    wrong_price, wrong_event = counted[0], counted[1]
+    wrong_price, wrong_event, uncredited, moved = counted[:4]
+    CaseHint.objects.filter(case=uncredited).update(credited_at=None)
+    TradingCase.objects.filter(pk=moved).update(window_ends_at=NOON, control=None)
+    blocks = Block.objects.filter(is_own=False)
+    blocks.filter(case_id=uncredited).update(starts_at=NOON - 999 * HOUR, is_replayed=True)
     TradingCase.objects.filter(pk=wrong_price).update(entry_price=1)
     LifecycleEvent.objects.create(
         methodology=method,
@@ -58,6 +62,11 @@ def test_each_planted_fault_is_named_and_mended(ana, ben):
     named = {(each.of.split(":")[0], each.name.split()[0]) for each in verify(apply=False, now=NOON)}
     assert named >= {
         ("case", "entry_price"),
+        ("case", "credited_at"),
+        ("case", "window_ends_at"),
+        ("case", "control_id"),
+        ("block", "starts_at"),
+        ("block", "is_replayed"),
         ("methodology", "event"),
         ("methodology", "times_correct"),
         ("methodology", "tally"),
@@ -112,6 +121,8 @@ def test_old_cases_are_formed_in_their_order_and_what_no_longer_counts_is_revers
     blocks = Block.objects.filter(is_own=False).order_by("starts_at")
     assert [block.hand for block in blocks] == [0, ana.pk, ben.pk]
     assert (method.times_used, method.quarantine) == (blocks.filter(is_right__isnull=False).count(), 1)
+    assert method.times_used == 2, "the pending one has not counted"
+    assert not CaseHint.objects.filter(why="", block=None).exists()
     assert not CaseHint.objects.filter(why=UNFORMED).exists()
     pending.refresh_from_db()
     assert (pending.why, pending.own_why) == ("", "")

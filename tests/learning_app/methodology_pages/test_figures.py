@@ -106,7 +106,7 @@ def test_thousands_of_calls_take_at_most_twenty_queries_and_only_the_newest_are_
         for case in cases
     )
     CaseHint.objects.bulk_create(
-        CaseHint(case=case, methodology=row, position=0, block=block, credited_at=NOON)
+        CaseHint(case=case, methodology=row, position=0, block=block, own_why="overlaps", credited_at=NOON)
         for case, block in zip(cases, blocks, strict=True)
     )
     LifecycleEvent.objects.create(methodology=row, kind="reworded", at=NOON, actor="test")

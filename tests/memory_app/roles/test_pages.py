@@ -285,7 +285,7 @@ class TestOneDecision:
         shown = page.get(path("one", entry.pk))
         assert html(shown).count('class="c-window"') == 2
         assert html(shown).count('class="c-mark-text"') == 4
-        assert "Price of BTC: 60,000 at the decision, 58,500 at the outcome" in html(shown)
+        assert "Price of BTC: 60,000 at the entry, 58,500 at the outcome" in html(shown)
         assert "60,040" in words_of(shown)
         assert "a price at most 2.4 h later" in words_of(shown)
 
