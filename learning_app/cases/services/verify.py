@@ -54,7 +54,7 @@ def verify(*, apply: bool, now: datetime) -> Iterator[Difference]:
     closed = TradingCase.objects.exclude(outcome_state=OutcomeState.PENDING).filter(is_demo=False)
     known = Control.objects.filter(known_at__isnull=False, is_demo=False).order_by("symbol", "horizon_hours", "grid_at")
     blocks = Block.objects.order_by("methodology", "pk")
-    for cases in walk_due(closed.defer("decision"), "window_ends_at"):
+    for cases in walk_due(closed.defer("decision"), "pk"):
         judged = partial(judge_closed, cases, now=now)
         yield from compare(cases, ("window_ends_at", *JUDGED), judged, apply=apply)
     for controls in slices(known.iterator(READ_AT_ONCE)):
