@@ -150,8 +150,9 @@ def test_a_list_is_recorded_whole_or_not_at_all_and_by_operators_only(ana, olga)
     rows = [{**DRAFT, "hints": [method.uid], "trade_ref": f"T-{number}"} for number in range(12)]
     assert agent_of(ana).post("/v1/trading-cases", rows).status_code == 403
     agent = agent_of(olga, *Scope)
-    bad = agent.post("/v1/trading-cases", [*rows[:3], {**DRAFT, "asset": "BTC/BTC"}])
-    assert (bad.status_code, [each["field"] for each in bad.json()["errors"]]) == (422, ["3.asset"])
+    for before in (0, 3):
+        bad = agent.post("/v1/trading-cases", [*rows[:before], {**DRAFT, "asset": "BTC/BTC"}])
+        assert (bad.status_code, [each["field"] for each in bad.json()["errors"]]) == (422, [f"{before}.asset"])
     assert agent.post("/v1/trading-cases", [DRAFT] * 1_001).status_code == 422
     assert not TradingCase.objects.exists()
     rows[5]["decision"] = ATTACK

@@ -9,11 +9,13 @@ from learning_app.cases.models import TradingCase
 from learning_app.cases.services.cron import CRON, run_cron
 from learning_app.cases.services.rejudge import REJUDGE
 from learning_app.cases.services.verify import verify
+from learning_app.court.models import Control
 from learning_app.methodologies.models import LifecycleEvent, Methodology
 from minara_site.kernel.jobs.leases import acquire_lease, release_lease
 from minara_site.kernel.jobs.models import JobRun
 from minara_site.kernel.market.doubts import confirm_price
 from minara_site.kernel.market.models import ChangedPrices, PricePoint
+from minara_site.kernel.market.outcome import WAIT_FOR_PRICE
 from tests.kit.clock import NOON
 from tests.kit.tables import table
 from tests.learning_app.rows import make_case, make_methodology, post_prices
@@ -115,3 +117,18 @@ def test_judging_again_waits_while_a_pass_of_the_cron_works(ana):
     assert tasks.rejudge(now=NOON) == {"rejudged": 1}
     case.refresh_from_db()
     assert case.outcome_state == "confirmed_bad"
+
+
+def test_a_control_that_expired_stays_as_it_was_when_prices_come_back(ana):
+    method = make_methodology()
+    make_case(ana, decided_at=START, horizon=4, hints=[method])
+    post_prices("BTC", *((START + n * HOUR, f"{100 + n}") for n in range(20)), now=START + 20 * HOUR)
+    run(START + 10 * DAY)
+    method.refresh_from_db()
+    before = Control.objects.get()
+    assert method.independent_cases == 1
+    assert before.known_at == before.due_at + WAIT_FOR_PRICE
+    post_prices("BTC", *((START + 11 * DAY + n * HOUR, "130") for n in range(3)), now=START + 12 * DAY)
+    run(NOON)
+    assert Control.objects.get().known_at == before.known_at
+    assert list(verify(apply=False, now=NOON)) == []
