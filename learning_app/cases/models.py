@@ -15,7 +15,7 @@ from minara_site.kernel.core.symbols import MAX_CHARS, MAX_SENT_CHARS
 from minara_site.kernel.fields import demo_index, one_of
 from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.market.models import price_field
-from minara_site.kernel.market.outcome import Direction, Gap, OutcomeWindow
+from minara_site.kernel.market.outcome import Direction, Gap, OutcomeWindow, window_start
 from minara_site.kernel.market.regime import Regime
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 
@@ -141,6 +141,11 @@ class TradingCase(models.Model):
     def window(self) -> OutcomeWindow:
         """The time in which it is judged."""
         return OutcomeWindow(self.window_ends_at - timedelta(hours=self.horizon_hours), self.window_ends_at)
+
+    def place_window(self) -> None:
+        """Fill in when its window ends: a horizon after its decision and, but for a replay, its arrival."""
+        begin = window_start(self.decided_at, self.created_at, is_replay=self.replayed)
+        self.window_ends_at = begin + timedelta(hours=self.horizon_hours)
 
     @property
     def hand(self) -> int:

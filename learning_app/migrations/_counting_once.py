@@ -1,7 +1,7 @@
 """What was recorded before one bet counted once is formed into blocks and judged anew: the job of migration 0015."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -19,7 +19,6 @@ from learning_app.vocabulary import LifecycleKind, OutcomeState, Uncounted
 from minara_site.access.models import ApiKey
 from minara_site.kernel.db import update_rows
 from minara_site.kernel.jobs.models import JobRun, RunState
-from minara_site.kernel.market.outcome import window_start
 
 ANEW = "learning.judge_anew"
 ACTOR = f"job:{ANEW}"
@@ -37,8 +36,7 @@ def form_old(*, now: datetime) -> int:
     while batch := list(TradingCase.objects.filter(Exists(unformed)).order_by("pk")[:BATCH]):
         for case in batch:
             case.is_instances = case.is_instances or case.actor in operators
-            begin = window_start(case.decided_at, case.created_at, is_replay=case.replayed)
-            case.window_ends_at = begin + timedelta(hours=case.horizon_hours)
+            case.place_window()
         with transaction.atomic():
             form(batch, now=now)
         formed += len(batch)

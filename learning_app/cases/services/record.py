@@ -21,7 +21,7 @@ from minara_site.kernel.errors import FieldError, Invalid, invalid_field
 from minara_site.kernel.guard.held_at import store_judged
 from minara_site.kernel.guard.selectors import list_repeated
 from minara_site.kernel.market.moves import first_quotes
-from minara_site.kernel.market.outcome import ALWAYS_OPEN, LATE, Direction, window_start
+from minara_site.kernel.market.outcome import ALWAYS_OPEN, LATE, Direction
 from minara_site.kernel.market.symbols import read_symbol
 from minara_site.kernel.ownership import lock_owner
 from minara_site.kernel.plain_text import clean_text
@@ -164,7 +164,6 @@ def build_case(
     hours = find_horizon(draft.horizon_hours, hinted)
     decided_at = clean_moment(draft.decided_at, now=now)
     is_late = now - decided_at > LATE
-    begin = window_start(decided_at, now, is_replay=by.is_operator and is_late)
     shown = "\n".join([*sorted(row.uid for row in hinted), render_block(hinted)])
     case = TradingCase(
         owner_id=by.owner_id,
@@ -178,7 +177,6 @@ def build_case(
         direction=draft.direction,
         horizon_hours=hours,
         decided_at=decided_at,
-        window_ends_at=begin + timedelta(hours=hours),
         trade_ref=clean_text(
             draft.trade_ref,
             field="trade_ref",
@@ -193,6 +191,7 @@ def build_case(
         origin=by.origin,
         created_at=now,
     )
+    case.place_window()
     return case, hinted
 
 

@@ -149,8 +149,9 @@ def judge(cases: Sequence[TradingCase], *, now: datetime) -> None:
     windows = [(case.asset, case.window) for case in cases]
     unjudged = []
     for case, move in zip(cases, find_moves(windows, now=now), strict=True):
-        leave_open(case, now=now)
-        if move is not None:
+        if move is None:
+            leave_open(case, now=now)
+        else:
             close(case, move, by=INSTANCE)
         if move is None or move.gap:
             unjudged.append(case)

@@ -7,7 +7,7 @@ words without a case and the ladder's outcomes stand as recorded; before the las
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
@@ -29,7 +29,6 @@ from learning_app.methodologies.models import LifecycleEvent, Methodology, Tally
 from learning_app.methodologies.services.outcomes import NewOutcome, apply_outcomes
 from learning_app.vocabulary import LifecycleKind, OutcomeState
 from minara_site.kernel.db import slices, update_rows
-from minara_site.kernel.market.outcome import window_start
 
 ACTOR = "command:learning verify"
 READ_AT_ONCE = 2_000
@@ -78,8 +77,8 @@ def judge_closed(cases: Sequence[TradingCase], *, now: datetime) -> None:
     """Judge closed cases again, in the window that their moments give and beside its control. Needs a transaction."""
     before = {case.pk: [getattr(case, name) for name in WINDOWED] for case in cases}
     for case in cases:
-        begin = window_start(case.decided_at, case.created_at, is_replay=case.replayed)
-        case.window_ends_at, case.control_id = begin + timedelta(hours=case.horizon_hours), None
+        case.place_window()
+        case.control_id = None
     link_controls(cases)
     moved = [case for case in cases if before[case.pk] != [getattr(case, name) for name in WINDOWED]]
     update_rows(TradingCase, WINDOWED, moved)
