@@ -17,13 +17,14 @@ MAX_DOUBTED, MAX_CONFIRMED = 50, 20
 @page(Act.PRICES_REVIEW)
 def prices(request: PageRequest) -> HttpResponse:
     """Show the newest prices in doubt, each with the one before, what was confirmed, and each symbol's newest price."""
-    count, rows = load_doubted(MAX_DOUBTED)
-    before = find_beside([key_of(row) for row in rows], owner_id=None)
+    count, doubted = load_doubted(MAX_DOUBTED)
+    confirmed = load_confirmed(MAX_CONFIRMED)
+    before = find_beside([key_of(row) for row in (*doubted, *confirmed)], owner_id=None)
     context = {
         "title": _("Prices"),
         "count": count,
-        "doubted": [(row, before.get(key_of(row))) for row in rows],
-        "confirmed": load_confirmed(MAX_CONFIRMED),
+        "doubted": [(row, before.get(key_of(row))) for row in doubted],
+        "confirmed": [(row, before.get(key_of(row))) for row in confirmed],
         "newest": list_newest(now=timezone.now()),
     }
     return render_page(request, "console/prices/page.html", context)

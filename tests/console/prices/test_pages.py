@@ -47,7 +47,7 @@ def test_shows_what_is_in_doubt_and_confirms_it(operator_page: Client) -> None:
     done = operator_page.post(f"/ops/prices/3600/{row.pk}/confirm/", follow=True)
     assert toasts_of(done) == ["Confirmed the price."]
     assert table_of(done, "h-newest") == ["BTC 61250.5 test 11 d ago"]
-    assert table_of(done, "h-confirmed") == ["BTC 61250.5 test 1 Jun 2026 00:30 Doubt again"]
+    assert table_of(done, "h-confirmed") == ["BTC 61250.5 0.00000012 test 1 Jun 2026 00:30 Doubt again"]
     undone = operator_page.post(undo_of(done), follow=True)
     assert toasts_of(undone) == ["The price is in doubt again."]
     assert "Doubt again" not in words_of(undone)
