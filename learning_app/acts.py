@@ -51,6 +51,11 @@ ACTS = (
     AuditAct("trading_case_held", _("Trading cases held again")),
     AuditAct("trading_case_released", _("Held trading cases released")),
     AuditAct("trading_case_discarded", _("Held trading cases discarded")),
+    AuditAct("trade_recorded", _("Trade recorded")),
+    AuditAct("trade_closed", _("Trade closed")),
+    AuditAct("trade_held", _("Trades held again")),
+    AuditAct("trade_released", _("Held trades released")),
+    AuditAct("trade_discarded", _("Held trades discarded")),
     AuditAct(
         "preference_proposed",
         _("Preference proposed"),

@@ -4,7 +4,8 @@ from learning_app.audit.api import router as audit
 from learning_app.cases.api import router as cases
 from learning_app.institution.api import router as institution
 from learning_app.learnings.api import router as learnings
+from learning_app.ledger.api import router as ledger
 from learning_app.methodologies.api import router as methodologies
 from learning_app.preferences.api import router as preferences
 
-routers = (methodologies, cases, learnings, preferences, audit, institution)
+routers = (methodologies, cases, learnings, preferences, ledger, audit, institution)

@@ -2,6 +2,7 @@
 
 from learning_app.cases.kinds import CaseKind
 from learning_app.learnings.kinds import LearningChanges, LearningKind
+from learning_app.ledger.kinds import TradeKind
 from learning_app.methodologies.kinds import MethodologyChanges, MethodologyKind
 from learning_app.preferences.kinds import PreferenceChanges, PreferenceTextKind
 from minara_site.kernel.registry import Kind
@@ -9,6 +10,7 @@ from minara_site.kernel.registry import Kind
 KINDS = (
     Kind(MethodologyKind.name, (MethodologyKind(), MethodologyChanges())),
     CaseKind(),
+    TradeKind(),
     Kind(LearningKind.name, (LearningKind(), LearningChanges())),
     Kind(PreferenceTextKind.name, (PreferenceTextKind(), PreferenceChanges())),
 )

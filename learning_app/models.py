@@ -10,6 +10,7 @@ from learning_app.institution.models import (
     InstitutionRun,
 )
 from learning_app.learnings.models import Learning, SuggestionLogEntry, TurnLearning, TurnReview
+from learning_app.ledger.models import Trade
 from learning_app.methodologies.models import CourtReading, LifecycleEvent, Methodology, Tally
 from learning_app.preferences.models import Preference, PreferenceCursor
 
@@ -33,6 +34,7 @@ __all__ = [
     "PreferenceCursor",
     "SuggestionLogEntry",
     "Tally",
+    "Trade",
     "TradingCase",
     "TurnLearning",
     "TurnReview",

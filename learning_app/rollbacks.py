@@ -1,16 +1,19 @@
 """The app's kinds of rows that writers write: which a roll-back changes, and which stay."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
-from learning_app.cases.rollback import CaseRollback
+from learning_app.cases.models import CASE_KIND, TradingCase
 from learning_app.learnings.core import LEARNING_KIND
+from learning_app.ledger.core import TRADE_KIND
+from learning_app.ledger.models import Trade
 from learning_app.methodologies.core import METHODOLOGY_KIND
 from learning_app.preferences.core import PREFERENCE_KIND
 from learning_app.vocabulary import PreferenceState, QuarantinedBy
 from minara_site.kernel.changes.core import State
-from minara_site.kernel.rollback import ChangesRollback, Effect
+from minara_site.kernel.rollback import ChangesRollback, Effect, RecordRollback
 
 BEFORE, AGAIN = gettext_lazy("back to what was before"), gettext_lazy("as the writer left them")
 
@@ -37,6 +40,25 @@ class MethodologyRollback(ChangesRollback):
     def effect_of(self, state: State, target: State) -> str:
         is_taken_out = target["quarantined_by"] == QuarantinedBy.OPERATOR
         return "methodology" if is_taken_out else "methodology_state"
+
+
+class CaseRollback(RecordRollback):
+    """Trading cases."""
+
+    name, model = CASE_KIND, TradingCase
+    label, record_name = gettext_lazy("Trading cases"), gettext_lazy("trading case %(id)d")
+    audit_key, record_key = "cases", "case"
+
+    def url(self, object_id: Any) -> str:
+        return reverse("cases:one", args=[object_id])
+
+
+class TradeRollback(RecordRollback):
+    """Trades that agents recorded in a session."""
+
+    name, model = TRADE_KIND, Trade
+    label, record_name = gettext_lazy("Trades"), gettext_lazy("trade %(id)d")
+    audit_key, record_key = "trades", "trade"
 
 
 class LearningRollback(ChangesRollback):
@@ -96,6 +118,7 @@ class PreferenceRollback(ChangesRollback):
 ROLLBACKS = (
     MethodologyRollback(),
     CaseRollback(),
+    TradeRollback(),
     LearningRollback(),
     PreferenceRollback(),
 )

@@ -4,6 +4,8 @@ from learning_app.cases.schemas import NewCase
 from learning_app.cases.tools import record
 from learning_app.learnings.schemas import NewLearning
 from learning_app.learnings.tools import learn
+from learning_app.ledger.schemas import NewTrade
+from learning_app.ledger.tools import record as record_trade
 from minara_site.access.policy import Act
 from minara_site.access.tools import Tool
 
@@ -28,6 +30,15 @@ TOOLS = (
         NewCase,
         Act.CASE_WRITE,
         record,
+        is_read_only=False,
+    ),
+    Tool(
+        "record_trade",
+        "Record a trade when you open it, and again with exit_price when it is closed; symbol, side and opened_at name "
+        "it. The user's trading summary and the pages of its asset are made of these.",
+        NewTrade,
+        Act.TRADE_WRITE,
+        record_trade,
         is_read_only=False,
     ),
 )

@@ -12,9 +12,8 @@ from learning_app.methodologies.core.lifecycle import INSTANCE_HAND
 from learning_app.methodologies.models import Methodology
 from learning_app.vocabulary import OutcomeState, Uncounted
 from minara_site.kernel.core.symbols import MAX_CHARS, MAX_SENT_CHARS
-from minara_site.kernel.fields import demo_index, one_of
+from minara_site.kernel.fields import amount_field, demo_index, one_of
 from minara_site.kernel.guard.masking import mask
-from minara_site.kernel.market.models import price_field
 from minara_site.kernel.market.outcome import Direction, Gap, OutcomeWindow, window_start
 from minara_site.kernel.market.regime import Regime
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
@@ -83,9 +82,9 @@ class TradingCase(models.Model):
         db_index=False,
     )
     pnl_pct = models.FloatField(null=True)
-    entry_price = price_field(null=True)
+    entry_price = amount_field(null=True)
     entry_price_at = models.DateTimeField(null=True)
-    exit_price = price_field(null=True)
+    exit_price = amount_field(null=True)
     exit_price_at = models.DateTimeField(null=True)
     resolved_at = models.DateTimeField(null=True)
     actor = models.CharField(max_length=80)

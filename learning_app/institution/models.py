@@ -9,9 +9,8 @@ from django.db.models import Q
 from learning_app.institution.core.ladder import DAYS, DIRECTION_OF
 from learning_app.methodologies.models import Methodology
 from learning_app.vocabulary import InstitutionPhase, InstitutionState, LadderWindow, OutcomeState, Rating
-from minara_site.kernel.fields import demo_index, one_of, usd_field
+from minara_site.kernel.fields import amount_field, demo_index, one_of, usd_field
 from minara_site.kernel.guard.masking import mask_nested
-from minara_site.kernel.market.models import price_field
 from minara_site.kernel.market.outcome import Direction
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 
@@ -162,9 +161,9 @@ class InstitutionReflection(models.Model):
     due_at = models.DateTimeField()
     outcome_state = models.CharField(max_length=16, default=OutcomeState.PENDING)
     pnl_pct = models.FloatField(null=True)
-    entry_price = price_field(null=True)
+    entry_price = amount_field(null=True)
     entry_price_at = models.DateTimeField(null=True)
-    exit_price = price_field(null=True)
+    exit_price = amount_field(null=True)
     exit_price_at = models.DateTimeField(null=True)
     horizon_state = models.CharField(max_length=16, blank=True)
     horizon_pnl_pct = models.FloatField(null=True)

@@ -49,6 +49,7 @@ class RowKind(StrEnum):
 
     MEMORY = "memory"
     DECISION = "decision"
+    TRADE = "trade"
     METHODOLOGY = "methodology"
     PREFERENCE = "preference"
 

@@ -12,6 +12,8 @@ from typing import Any
 from django.db.models import Count, F, Q, QuerySet, Subquery, Sum
 from django.utils.translation import gettext as _
 
+from learning_app.ledger.models import Trade
+from learning_app.ledger.selectors import list_newest
 from learning_app.methodologies.models import LifecycleEvent, Methodology
 from learning_app.methodologies.selectors import list_injected
 from learning_app.preferences.limits import Limit, load_limits
@@ -45,12 +47,14 @@ from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.prepared import OWNER_ID, Prepared
 from minara_site.web.market_labels import pnl_label
+from minara_site.web.values import plain_number
 
 MAX_STATEMENTS = 20
 MAX_EVENTS = 30
 MAX_DECISIONS = 20
 MAX_METHODOLOGIES = 10
-DECISION, METHODOLOGY = "decision", "methodology"
+MAX_TRADES, MAX_REASON_CHARS = 10, 200
+DECISION, METHODOLOGY, TRADE = "decision", "methodology", "trade"
 
 TIMELINE = (Category.TRADE_OUTCOME, Category.OBSERVATION, Category.ALERT)
 USERS_FIRST = (  # what agents write never pushes the user's own words out (trust P-06)
@@ -257,12 +261,36 @@ def entry_of_decision(decision: RoleMemory) -> Entry:
     )
 
 
+def trade_part(asked: PageScope) -> Section:
+    """Return the trades that agents recorded of the asset, the last opened first."""
+    found = list_newest(owner=asked.owner, asset=asked.asset.symbol, limit=MAX_TRADES)
+    return Section(Heading.TIMELINE, tuple(map(entry_of_trade, found)))
+
+
+def entry_of_trade(trade: Trade) -> Entry:
+    """Return a trade as an entry: what was traded and came of it, and the reasons that were given, cut."""
+    ends = "" if trade.exit_price is None else f", closed at {plain_number(trade.exit_price)}"
+    pnl = "" if trade.realized_pnl_usd is None else f", P&L before fees {trade.realized_pnl_usd:+,.2f} USD"
+    head = f"{trade.symbol}: {trade.entry_size_usd:,.0f} USD at {plain_number(trade.entry_price)}{ends}{pnl}"
+    reasons = [reason[:MAX_REASON_CHARS] for reason in (trade.entry_reason, trade.exit_reason) if reason]
+    return Entry(
+        kind=TRADE,
+        provenance=trade.status,
+        row_id=trade.uid,
+        text=". ".join([head, *reasons]),
+        note=trade.side,
+        at=trade.exit_tick_at or trade.entry_tick_at,
+        row=RowKind.TRADE,
+    )
+
+
 PARTS: tuple[Callable[[PageScope], Section], ...] = (
     hard_constraint_part,
     statement_part,
     methodology_part,
     event_part,
     decision_part,
+    trade_part,
 )
 
 

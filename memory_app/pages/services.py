@@ -5,9 +5,15 @@ from typing import Any
 from memory_app.pages.models import CompiledPageVersion
 from minara_site.access.models import User
 from minara_site.kernel.db import add_one
-from minara_site.kernel.events import fact_recorded, memory_written, role_memory_changed
+from minara_site.kernel.events import (
+    fact_recorded,
+    memory_written,
+    role_memory_changed,
+    trade_outcome_updated,
+    trade_recorded,
+)
 
-EVENTS = (memory_written, fact_recorded, role_memory_changed)
+EVENTS = (memory_written, fact_recorded, role_memory_changed, trade_recorded, trade_outcome_updated)
 
 
 def listen() -> None:

@@ -19,9 +19,8 @@ from memory_app.roles.core import Classification, SkipReason, Status
 from minara_site.kernel.core.nested import leaves
 from minara_site.kernel.core.symbols import normalise_symbol
 from minara_site.kernel.db import slices
-from minara_site.kernel.fields import demo_index, one_of
+from minara_site.kernel.fields import amount_field, demo_index, one_of
 from minara_site.kernel.guard.masking import mask, mask_nested
-from minara_site.kernel.market.models import price_field
 from minara_site.kernel.market.outcome import LATE, Direction, Outcome, window_start
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 
@@ -107,9 +106,9 @@ class RoleMemory(models.Model):
     pnl_pct = models.FloatField(null=True)
     mark = models.JSONField(null=True)  # {outcome, pnl_pct, note, actor}
     mark_effective_at = models.DateTimeField(null=True)
-    entry_price = price_field(null=True)
+    entry_price = amount_field(null=True)
     entry_price_at = models.DateTimeField(null=True)
-    exit_price = price_field(null=True)
+    exit_price = amount_field(null=True)
     exit_price_at = models.DateTimeField(null=True)
     price_corrected_at = models.DateTimeField(null=True)
     evidence = models.JSONField(null=True)  # [{kind, label, at, text}] as the stages read it

@@ -119,6 +119,8 @@ class Act(StrEnum):
     CASES_QUERY = "cases_query"
     CASE_WRITE = "case_write"
     CASE_REVEAL = "case_reveal"
+    TRADES_READ = "trades_read"
+    TRADE_WRITE = "trade_write"
     AUDIT_READ = "audit_read"
     AUDIT_RUN = "audit_run"
     FINDING_ACKNOWLEDGE = "finding_acknowledge"
@@ -248,6 +250,8 @@ POLICY: dict[Act, Rule] = {
     Act.CASES_QUERY: owner_or_operator(Scope.LEARNING_READ),  # over HTTP, as agents read them
     Act.CASE_WRITE: Rule(OWNERS, Scope.LEARNING_WRITE),
     Act.CASE_REVEAL: Rule(frozenset({Role.SUPPORT}), others=STAFF),
+    Act.TRADES_READ: owner_or_operator(Scope.TRADING_READ),
+    Act.TRADE_WRITE: Rule(OWNERS, Scope.TRADING_WRITE),
     Act.AUDIT_READ: Rule(OPERATORS, Scope.OPERATOR),
     Act.AUDIT_RUN: Rule(OPERATORS, Scope.OPERATOR),
     Act.FINDING_ACKNOWLEDGE: Rule(OPERATORS),

@@ -11,6 +11,8 @@ from django.dispatch import Signal
 
 memory_written = Signal()  # "memory:written": owner_id, memory_ids
 fact_recorded = Signal()  # "fact:recorded": owner_id, memory_ids
+trade_recorded = Signal()  # "trade:recorded": owner_id, trade_ids
+trade_outcome_updated = Signal()  # "trade:outcome_updated": owner_id, trade_ids
 prices_recorded = Signal()  # symbols: new prices are there, of the instance or of an owner
 role_memory_changed = Signal()  # owner_id, entry_ids: a decision was recorded, judged, reflected, held or released
 

@@ -12,6 +12,11 @@ def usd_field(**options: Any) -> "models.DecimalField[Any, Any]":
     return models.DecimalField(max_digits=14, decimal_places=8, **options)
 
 
+def amount_field(**options: Any) -> "models.DecimalField[Any, Any]":
+    """Return the column of a price, a size or an amount of any asset: 15 significant digits of it are kept."""
+    return models.DecimalField(max_digits=38, decimal_places=18, **options)
+
+
 def one_of(column: str, values: Iterable[Any], name: str) -> models.CheckConstraint:
     """Return the check that a column holds one of these values."""
     return models.CheckConstraint(condition=Q(**{f"{column}__in": list(values)}), name=name)

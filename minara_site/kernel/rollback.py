@@ -189,6 +189,43 @@ class TableRollback(RollbackKind):
         """Return what undoing a roll-back would do: rows that no one changed since get back their state before it."""
 
 
+class RecordRollback(TableRollback):
+    """Records of what was decided or traded: none of their acts is undone, and a roll-back names them as unchanged.
+
+    `record_name` is what one is called, with its `id`.
+    """
+
+    model: ClassVar[Any]
+    record_name: ClassVar[Label]
+    writes: ClassVar[Mapping[str, str]] = {}
+    effects: ClassVar[Sequence[Effect]] = ()
+
+    def plan(
+        self,
+        entries: Entries,
+        *,
+        writer: str,
+        since: datetime,
+        now: datetime,
+        lock: bool,
+    ) -> KindPlan:
+        rows = self.model.objects.filter(actor=writer, created_at__gte=since).order_by("pk")
+        found = rows.values_list("pk", "owner_id")[:MAX_ROWS]
+        return KindPlan({}, [UnchangedRow(UnchangedReason.RECORD, pk, owner_id) for pk, owner_id in found])
+
+    def plan_undo(self, record: RollbackRecord, *, lock: bool) -> KindPlan:
+        return KindPlan({})
+
+    def apply(self, record: RollbackRecord, plan: KindPlan) -> Mapping[Any, Mapping[str, Any]]:
+        return {}
+
+    def show_steps(self, steps: Sequence[Any], plan: KindPlan, *, reader: Any) -> Sequence[PlanRow]:
+        return ()
+
+    def title(self, object_id: Any) -> str:
+        return str(self.record_name) % {"id": object_id}
+
+
 class ChangesRollback(RollbackKind):
     """A kind whose changes are recorded: `kernel/changes` plans and moves its rows, with those of the others like it.
 

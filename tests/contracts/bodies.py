@@ -22,6 +22,14 @@ JSON: dict[str, dict[str, Any]] = {
     "POST /v1/methodologies/{uid}/quarantine": {"reason": "Three losses in a row"},
     "POST /v1/methodologies/{uid}/release": {"reason": "Looked at again"},
     "POST /v1/trading-cases": {"asset": "BTC", "decision": "Buy the dip", "direction": "bullish", "horizon_hours": 24},
+    "POST /v1/trades": {
+        "symbol": "BTC-PERP",
+        "side": "long",
+        "size_usd": "1000",
+        "entry_price": "65200",
+        "opened_at": "2026-06-01T12:00:00Z",
+        "reason": "Higher lows",
+    },
     "POST /v1/institution/runs": {"tickers": ["BTC"]},
     "POST /v1/preferences": {
         "dimension": "venue",

@@ -36,7 +36,7 @@ from tests.kit.rows import all_rows
 from tests.kit.tables import Faults, taken_back
 from tests.kit.world import fill
 from tests.learning_app.learnings.rows import make_learning
-from tests.learning_app.rows import make_case, make_methodology, make_preference
+from tests.learning_app.rows import make_case, make_methodology, make_preference, make_trade
 from tests.memory_app.memories.factories import browser, make_memory
 from tests.memory_app.roles.rows import make_row, make_wrong
 from tests.profile_app.documents.rows import make_document
@@ -56,6 +56,7 @@ OWN_TABLES = {
     "methodology_cases",
     "role_memory",
     "sessions",
+    "trade_history",
     "user_profile",
 }
 LATER, LATEST = NOON + timedelta(hours=1), NOON + timedelta(hours=2)
@@ -77,6 +78,7 @@ STORE: dict[str, Store] = {
     "methodology": lambda _owner, text: make_methodology(methodology=text, rules_version="older"),
     "learning": lambda owner, text: make_learning(owner, guidance=text, rules_version="older"),
     "trading_case": lambda owner, text: make_case(owner, decision=text, rules_version="older"),
+    "trade": lambda owner, text: make_trade(owner, entry_reason=text, rules_version="older"),
     "preference": lambda owner, text: make_preference(owner, text, rules_version="older"),
     **{
         kind: lambda owner, text, kind=kind: make_document(

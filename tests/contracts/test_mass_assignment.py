@@ -111,6 +111,13 @@ ARGUMENTS = {
     "memory_learn": LEARNING,
     "personalization_snapshot": {},
     "search_conversation_memory": {"query": "common"},
+    "record_trade": {
+        "symbol": "BTC",
+        "side": "long",
+        "size_usd": 1000,
+        "entry_price": 65200,
+        "opened_at": "2026-06-01T12:00:00Z",
+    },
     "record_case": {"asset": "BTC", "decision": "Buy", "direction": "bullish", "horizon_hours": 24},
 }
 

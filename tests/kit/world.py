@@ -63,7 +63,7 @@ from tests.kit.undo import last_set
 from tests.kit.visitor import Visitor
 from tests.learning_app.audit.rows import make_report
 from tests.learning_app.learnings.rows import make_learning
-from tests.learning_app.rows import make_case, make_methodology, make_preference, make_run, post_prices
+from tests.learning_app.rows import make_case, make_methodology, make_preference, make_run, make_trade, post_prices
 
 ANAS, BENS = "quokkaana", "wombatben"  # words that stand nowhere else
 ANAS_WORD, BENS_WORD = "bilbyana", "numbatben"  # stand beside them, to be searched for
@@ -462,7 +462,8 @@ def seed_tags(user: Any, *, actor: str) -> int:
 
 
 def seed_learning(user: Any, canary: str, word: str, number: int, *, actor: str) -> Learning:
-    """Make one whose guidance its owner has edited once."""
+    """Make a trade, and a learning whose guidance its owner has edited once."""
+    make_trade(user, entry_reason=f"{canary} turns {number}", actor=actor, hours=number)
     return make_learning(
         user,
         name=f"{canary}_{number}",

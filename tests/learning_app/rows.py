@@ -11,6 +11,7 @@ from learning_app.cases.models import TradingCase
 from learning_app.cases.services.places import store_hints
 from learning_app.institution.core.ladder import DAYS, due_at
 from learning_app.institution.models import InstitutionReflection, InstitutionRoleOutput, InstitutionRun
+from learning_app.ledger.models import Trade
 from learning_app.methodologies.core.structure import StructuredMethodology
 from learning_app.methodologies.core.wilson import wilson_lower_bound
 from learning_app.methodologies.models import Methodology
@@ -39,6 +40,27 @@ def structure(number: int, **fields: Any) -> StructuredMethodology:
     }
     kinds = {"direction": Direction, "primary_signal": PrimarySignal, "timeframe": Timeframe, "asset_class": AssetClass}
     return StructuredMethodology(**(defaults | {name: kinds[name](value) for name, value in fields.items()}))
+
+
+def make_trade(owner: Any, *, hours: float = 30, **fields: Any) -> Trade:
+    """Make a trade that was opened that many hours before noon."""
+    at = NOON - timedelta(hours=hours)
+    defaults: dict[str, Any] = {
+        "symbol": "BTC-PERP",
+        "asset": "BTC",
+        "side": "long",
+        "status": "closed" if "exit_price" in fields else "open",
+        "entry_tick_at": at,
+        "entry_price": 65_000 + next(_NUMBERS),
+        "entry_size_usd": 1_000,
+        "exit_tick_at": NOON if "exit_price" in fields else None,
+        "actor": "key:abcd1234",
+        "created_at": at,
+        "updated_at": at,
+        "rules_version": RULES.version,
+    }
+    row: Trade = Trade.objects.create(owner=owner, **(defaults | fields))
+    return row
 
 
 def make_methodology(**fields: Any) -> Methodology:

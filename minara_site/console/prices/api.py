@@ -1,8 +1,5 @@
 """`/v1/prices`: what something cost at a moment; `/v1/symbols`: what a symbol is read as. Shapes: the contract."""
 
-from collections.abc import Callable
-from datetime import datetime
-from decimal import Decimal
 from typing import Annotated, Any
 
 from django.utils import timezone
@@ -11,31 +8,16 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
-from minara_site.kernel.market.core import Point, UnusableError, read_moment, read_price
-from minara_site.kernel.market.labels import fault_sentence
+from minara_site.kernel.market.core import Point
 from minara_site.kernel.market.services import MAX_POINTS, record_points
 from minara_site.kernel.market.symbols import describe_symbol, read_symbol, require_symbol
 from minara_site.shell.pages import PageRequest
 from minara_site.web.schemas import Data, Strict, SymbolOut
+from minara_site.web.values import Moment, Price
 
 router = ApiRouter(tags=["prices"])
 
-
-def said_plainly(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return a reader whose refusal is a sentence."""
-
-    def read_or_say(value: Any) -> Any:
-        try:
-            return read(value if isinstance(value, str | int | float) else None)
-        except UnusableError as problem:
-            raise ValueError(fault_sentence(problem)) from None
-
-    return read_or_say
-
-
 Symbol = Annotated[str, AfterValidator(require_symbol)]
-Price = Annotated[Decimal, BeforeValidator(said_plainly(read_price), json_schema_input_type=str | float)]
-Moment = Annotated[datetime, BeforeValidator(said_plainly(read_moment), json_schema_input_type=str | float)]
 
 
 class NewPrice(Strict):

@@ -13,10 +13,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
-
-def price_field(*, null: bool = False) -> "models.DecimalField[Any, Any]":
-    """Return the column of a price: 18 places, for coins of which a million cost a cent."""
-    return models.DecimalField(max_digits=38, decimal_places=18, null=null)
+from minara_site.kernel.fields import amount_field
 
 
 def price_owner() -> "models.ForeignKey[Any, Any]":
@@ -38,11 +35,11 @@ class PriceBar(models.Model):
     interval_seconds = models.PositiveIntegerField()
     opens_at = models.DateTimeField()
     closes_at = models.DateTimeField()
-    open = price_field()
-    high = price_field()
-    low = price_field()
-    close = price_field()
-    volume = price_field(null=True)
+    open = amount_field()
+    high = amount_field()
+    low = amount_field()
+    close = amount_field()
+    volume = amount_field(null=True)
     source = models.CharField(max_length=80)
     recorded_at = models.DateTimeField()
     doubted_at = models.DateTimeField(null=True)
@@ -106,7 +103,7 @@ class PricePoint(models.Model):
     owner = price_owner()
     symbol = models.CharField(max_length=32)
     at = models.DateTimeField()
-    price = price_field()
+    price = amount_field()
     source = models.CharField(max_length=80)
     recorded_at = models.DateTimeField()
     doubted_at = models.DateTimeField(null=True)

@@ -63,7 +63,7 @@ class TestMaking:
         offered = [value for value, _label in page.get(LIST + "new/").context["form"].fields["scopes"].choices]
         assert offered == [
             *("memory:read", "memory:write", "profile:read", "profile:write"),
-            *("learning:read", "learning:write", "trading:write"),
+            *("learning:read", "learning:write", "trading:read", "trading:write"),
         ]
 
     @table(

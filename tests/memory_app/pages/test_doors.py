@@ -154,5 +154,5 @@ def test_pages_take_few_queries(ana, page, django_assert_max_num_queries):
     for number in range(30):
         make_memory(ana, f"BTC and ETH {number}")
     for path in ("/assets/", "/assets/BTC/", "/assets/BTC/?show=agent"):
-        with django_assert_max_num_queries(12):
+        with django_assert_max_num_queries(13):
             page.get(path)

@@ -18,7 +18,8 @@ SCOPE_WORDS = {
     Scope.PROFILE_WRITE: _("write the profile, tags and agent files; what the guard refuses waits for you"),
     Scope.LEARNING_READ: _("read roles, their decisions and lessons"),
     Scope.LEARNING_WRITE: _("record sessions, decisions of roles and their outcomes"),
-    Scope.TRADING_WRITE: _("post prices"),
+    Scope.TRADING_READ: _("read trades"),
+    Scope.TRADING_WRITE: _("post prices and trades"),
     Scope.OPERATOR: _("act as operator: reach every owner's data"),
 }
 LIVES_DAYS = (7, 30, 90, 365)
