@@ -27,13 +27,16 @@ SECRETS = {
     "DATABASE_URL",
     "EMBEDDING_API_KEY",
     "GATEWAY_AUTH_TOKEN",
+    "MINARA_API_KEY",
     "MINARA_BROKER_URL",
     "MINARA_SECRET_KEY",
 }
 NOT_REPEATED = SECRETS | {
     "ANTHROPIC_BASE_URL",
     "EMBEDDING_BASE_URL",
+    "HYPERLIQUID_INFO_URL",
     "MARKET_BASE_URL",
+    "MINARA_BASE_URL",
 }  # it is refused when a secret stands in it
 HOST = r"[a-z0-9.-]+|\[[a-f0-9:.]+\]"
 PUBLIC_URL = re.compile(rf"https?://({HOST})(:[0-9]+)?")
@@ -518,6 +521,46 @@ class Config(BaseSettings):
         description=_("Address of on-chain figures as JSON, with {asset}, {since} and {until} in it.")
         + " Read by roles and institution.",
     )
+    hyperliquid_info_url: str = Field(
+        default="https://api.hyperliquid.xyz/info",
+        description=_("Where the fills of wallets that users added are read; disabled reads none.")
+        + " Read by activity.",
+    )
+    hyperliquid_weight_per_minute: int = Field(
+        default=1000,
+        ge=200,
+        le=1_000_000,
+        description=_("Weight that all processes together may ask of it in a minute, 200 to 1000000.")
+        + " Read by activity.",
+    )
+    minara_base_url: str = Field(
+        default="",
+        description=_("Address of the Minara gateway, set together with its key.") + " Read by activity.",
+    )
+    minara_api_key: str = Field(
+        default="",
+        description=_("Key of the Minara gateway, whose trades are those of the user `default`.")
+        + " Read by activity.",
+    )
+    history_sync_min_interval_ms: int = Field(
+        default=300_000,
+        ge=0,
+        le=86_400_000,
+        description=_("Milliseconds between two syncs of an owner's trades, 0 to 86400000.") + " Read by activity.",
+    )
+    history_sync_max_failures: int = Field(
+        default=5,
+        ge=1,
+        le=1000,
+        description=_("Failures in a row after which a wallet is not read for a while, 1 to 1000.")
+        + " Read by activity.",
+    )
+    history_sync_failure_cooldown_ms: int = Field(
+        default=1_800_000,
+        ge=0,
+        le=2_592_000_000,
+        description=_("Milliseconds of that while; then it is tried once, 0 to 2592000000.") + " Read by activity.",
+    )
     chat_intent_gating_enabled: bool = Field(
         default=False,
         description=_("true or false: prompts keep a core of the tags, a model adds those a message needs.")
@@ -638,7 +681,9 @@ class Config(BaseSettings):
             raise ValueError(f"must be 0, or {MIN_POOLED} to 100")
         return value
 
-    @field_validator("embedding_base_url", "anthropic_base_url", "market_base_url")
+    @field_validator(
+        "embedding_base_url", "anthropic_base_url", "market_base_url", "hyperliquid_info_url", "minara_base_url"
+    )
     @classmethod
     def check_base_url(cls, value: str) -> str:
         """Accept no address with a password or a key in it: settings are shown."""

@@ -7,6 +7,8 @@ from minara_site.access.access_log import AccessSubject
 ACCESS_SUBJECTS = (
     AccessSubject("prompt", _("what the agent reads"), "prompt:page", parameter="session"),
     AccessSubject("profile", _("the profile"), "profile:page"),
+    AccessSubject("accounts", _("own accounts"), "activity:page"),
+    AccessSubject("activity", _("own trades"), "activity:page"),
     AccessSubject("tags", _("tags of the profile"), "tags:page"),
     AccessSubject("workspace", _("an agent file"), "workspace:one"),
 )

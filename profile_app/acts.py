@@ -4,7 +4,9 @@ from django.utils.translation import gettext_lazy as _, ngettext_lazy
 
 from minara_site.kernel.audit_log.table import AuditAct, FeedLine
 
-PROFILE = "profile:page"
+PROFILE, ACTIVITY = "profile:page", "activity:page"
+ACCOUNTS = ngettext_lazy("Added %(number)s own account", "Added %(number)s own accounts", "count")
+REMOVED = ngettext_lazy("Removed %(number)s own account", "Removed %(number)s own accounts", "count")
 SETTINGS = ngettext_lazy(
     "Changed the profile's settings %(number)s time",
     "Changed the profile's settings %(number)s times",
@@ -44,6 +46,9 @@ ACTS = (
     ),
     AuditAct("personalization_snapshot", _("Profile read by an agent")),
     AuditAct("search_conversation_memory", _("Memories of the user searched by an agent")),
+    AuditAct("account_added", _("Own account added"), feed=FeedLine(ACCOUNTS, "t-person", ACTIVITY)),
+    AuditAct("account_removed", _("Own account removed"), feed=FeedLine(REMOVED, "t-bad", ACTIVITY)),
+    AuditAct("account_restored", _("Own account restored")),
     AuditAct("profile_refresh_requested", _("Refresh of the profile requested")),
     AuditAct(
         "custom_prompt_written",

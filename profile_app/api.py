@@ -1,5 +1,6 @@
 """The app's HTTP routers, room by room."""
 
+from profile_app.activity.api import router as activity
 from profile_app.onboarding.api import router as onboarding
 from profile_app.portrait.api.profile import router as profile
 from profile_app.portrait.api.tags import router as tags
@@ -7,4 +8,4 @@ from profile_app.prompt.api import router as prompt
 from profile_app.prompt.suggestions_api import router as suggestions
 from profile_app.workspace.api import router as workspace
 
-routers = (onboarding, profile, tags, prompt, suggestions, workspace)
+routers = (onboarding, profile, activity, tags, prompt, suggestions, workspace)

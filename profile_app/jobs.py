@@ -6,6 +6,9 @@ from django.utils.translation import gettext_lazy as _
 
 from learning_app.preferences.core import ACTIVATED, ENDED
 from minara_site.kernel.jobs.table import Job
+from profile_app.activity.core.accounts import SYNC
+from profile_app.activity.services.accounts import purge
+from profile_app.activity.services.sync import EVERY, run_if_stale, sync_owner
 from profile_app.portrait import tasks as portrait
 from profile_app.portrait.core.bridge import BRIDGE
 from profile_app.portrait.core.profile import REFRESH
@@ -14,6 +17,23 @@ from profile_app.prompt.services import retire_idle_snapshots
 from profile_app.workspace.services import sync_all
 
 JOBS = (
+    Job(
+        SYNC,
+        sync_owner,
+        summary=_("Reads what an owner traded elsewhere: fills, funding, swaps and transfers."),
+    ),
+    Job(
+        "activity.run_if_stale",
+        run_if_stale,
+        every=EVERY,
+        summary=_("Asks for a sync of owners for whom none is due."),
+    ),
+    Job(
+        "activity.purge_removed",
+        purge,
+        every=timedelta(days=1),
+        summary=_("Deletes accounts that were removed 30 days ago, with what was read for them."),
+    ),
     Job(
         BRIDGE,
         bridge_tags,

@@ -1,15 +1,22 @@
 """The app's tables, room by room."""
 
+from profile_app.activity.models import Account, FillDay, FundingPayment, PerpsFill, SpotActivity, SyncState
 from profile_app.documents.models import Document, DocumentRevision
 from profile_app.portrait.models import FinancialProfile, UserTag, UserTagEvent, UserTagV1
 from profile_app.prompt.models import SessionSnapshot
 from profile_app.workspace.models import Workspace
 
 __all__ = [
+    "Account",
     "Document",
     "DocumentRevision",
+    "FillDay",
     "FinancialProfile",
+    "FundingPayment",
+    "PerpsFill",
     "SessionSnapshot",
+    "SpotActivity",
+    "SyncState",
     "UserTag",
     "UserTagEvent",
     "UserTagV1",

@@ -2,6 +2,7 @@
 
 from minara_site.access.policy import Act
 from minara_site.access.tools import Tool
+from profile_app.activity.tools import TradesArgs, search_user_trades
 from profile_app.portrait.tools import SearchArgs, SnapshotArgs, personalization_snapshot, search_conversation_memory
 
 TOOLS = (
@@ -20,5 +21,13 @@ TOOLS = (
         SearchArgs,
         Act.MEMORY_READ,
         search_conversation_memory,
+    ),
+    Tool(
+        "search_user_trades",
+        "Read the newest trades of the user in one asset, as the exchange reports them from their own wallets: side, "
+        "direction, size, price, realized P&L before fees.",
+        TradesArgs,
+        Act.TRADES_READ,
+        search_user_trades,
     ),
 )

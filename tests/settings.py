@@ -15,6 +15,7 @@ for name in Config.model_fields.keys() - {"database_url"}:
     os.environ.pop(name.upper(), None)
 for name in ("MINARA_LIMIT_READS_PER_MINUTE", "MINARA_LIMIT_WRITES_PER_MINUTE"):
     os.environ[name] = "0"  # a test calls more often than anybody; those of limits set their own
+os.environ["HYPERLIQUID_INFO_URL"] = "disabled"  # no test reaches the network
 os.environ["MINARA_DATA_DIR"] = tempfile.mkdtemp(prefix="minara-test-")
 Path(os.environ["MINARA_DATA_DIR"], "static").mkdir()
 

@@ -20,7 +20,7 @@ from learning_app.ledger.core import (
 from learning_app.ledger.models import Trade
 from learning_app.ledger.selectors import trade_record
 from minara_site.kernel.audit_log.services import content_digest, record_audit
-from minara_site.kernel.core.symbols import normalise_asset
+from minara_site.kernel.core.symbols import asset_of_market
 from minara_site.kernel.errors import Conflict, invalid_field
 from minara_site.kernel.events import send_after_commit, trade_outcome_updated, trade_recorded
 from minara_site.kernel.guard.held_at import hold_row, store_judged
@@ -115,7 +115,7 @@ def open_trade(draft: TradeDraft, *, reason: str, owner_id: int, actor: str, now
     row = Trade(
         owner_id=owner_id,
         symbol=draft.symbol,
-        asset=normalise_asset(draft.symbol),
+        asset=asset_of_market(draft.symbol),
         side=draft.side,
         status=TradeStatus.OPEN,
         entry_tick_at=draft.opened_at.astimezone(UTC),

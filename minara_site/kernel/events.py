@@ -13,6 +13,8 @@ memory_written = Signal()  # "memory:written": owner_id, memory_ids
 fact_recorded = Signal()  # "fact:recorded": owner_id, memory_ids
 trade_recorded = Signal()  # "trade:recorded": owner_id, trade_ids
 trade_outcome_updated = Signal()  # "trade:outcome_updated": owner_id, trade_ids
+perps_fills_recorded = Signal()  # "perps_fills:recorded": owner_id, count
+external_spot_recorded = Signal()  # "external_spot:recorded": owner_id, count
 prices_recorded = Signal()  # symbols: new prices are there, of the instance or of an owner
 role_memory_changed = Signal()  # owner_id, entry_ids: a decision was recorded, judged, reflected, held or released
 

@@ -8,7 +8,7 @@ from minara_site.kernel.governance.models import CapabilitySwitch, CircuitBreake
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.idempotency.models import IdempotentCall
 from minara_site.kernel.instance.models import InstanceMeta
-from minara_site.kernel.jobs.models import BusyMark, JobRun, Lease, WorkerSeen
+from minara_site.kernel.jobs.models import BusyMark, JobRun, Lease, OwnerSchedule, WorkerSeen
 from minara_site.kernel.limits.models import RateCount
 from minara_site.kernel.llm.models import BudgetReservation, BudgetWindow, LlmUsage
 from minara_site.kernel.market.models import ChangedPrices, PriceBar, PricePoint
@@ -31,6 +31,7 @@ __all__ = [
     "JobRun",
     "Lease",
     "LlmUsage",
+    "OwnerSchedule",
     "PriceBar",
     "PricePoint",
     "ProposedChange",

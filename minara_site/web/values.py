@@ -3,12 +3,11 @@
 from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
-from functools import partial
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
-from minara_site.kernel.market.core.values import UnusableError, read_moment, read_number, read_price
+from minara_site.kernel.market.core.values import UnusableError, read_amount, read_moment, read_price
 from minara_site.kernel.market.labels import fault_sentence
 
 
@@ -25,8 +24,8 @@ def said_plainly(read: Callable[[Any], Any]) -> BeforeValidator:
 
 
 Price = Annotated[Decimal, said_plainly(read_price)]
-Amount = Annotated[Decimal, said_plainly(partial(read_number, column="amount"))]
-"""Any finite number of 15 digits."""
+Amount = Annotated[Decimal, said_plainly(read_amount)]
+"""A number of either sign."""
 Moment = Annotated[datetime, said_plainly(read_moment)]
 
 

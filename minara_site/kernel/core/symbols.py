@@ -136,6 +136,19 @@ def normalise_asset(text: str) -> str | None:
     return asset_in(normalise_symbol(text))
 
 
+def asset_of_market(name: str) -> str | None:
+    """Return the asset that a venue's market is about: PEPE for kPEPE, TSLA for xyz:TSLA, BTC for UBTC.
+
+    One that the table does not know is read as elsewhere; the number of a market (@107) is no asset.
+    """
+    asset = normalise_asset(name)
+    if asset is None or asset.startswith("@"):
+        return None
+    bare = name.rpartition(":")[2].partition("/")[0]
+    names = (asset, bare.upper(), bare[1:].upper() if bare[:1] in {"k", "U"} else "")
+    return next((each for each in names if classify(each)), asset)
+
+
 def asset_in(symbol: str | None) -> str | None:
     """Return the asset whose price a symbol is, None for that of two assets."""
     base, slash, quote = (symbol or "").partition("/")

@@ -6,6 +6,8 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 
+from minara_site.kernel.ownership import owner_key
+
 BROKER_SEEN = "broker_seen_at"
 """Key in the instance's facts: when the broker last answered a tick."""
 
@@ -75,6 +77,20 @@ class JobRun(models.Model):
                 name="job_runs_unfinished",
             ),
         ]
+
+
+class OwnerSchedule(models.Model):
+    """When a job is due for an owner, None for not before something asks for it; `ran_at` is its last run's begin."""
+
+    owner = owner_key()
+    job = models.CharField(max_length=80)
+    due_at = models.DateTimeField(null=True)
+    ran_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "owner_schedules"
+        constraints: ClassVar = [models.UniqueConstraint(fields=["owner", "job"], name="one_schedule_an_owner")]
+        indexes: ClassVar = [models.Index(fields=["due_at"], name="owner_schedules_due")]
 
 
 class Lease(models.Model):

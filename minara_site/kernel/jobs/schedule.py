@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from minara_site.kernel.jobs import queue
 from minara_site.kernel.jobs.models import BusyMark, JobRun, Lease, RunState, WorkerSeen
+from minara_site.kernel.jobs.owner_schedule import request_due_runs
 from minara_site.kernel.jobs.services import LEASE_SECONDS, MAX_ATTEMPTS, record_broker_seen
 from minara_site.kernel.jobs.table import load_jobs
 
@@ -38,6 +39,7 @@ def tick(*, now: datetime) -> None:
         queue.push_beat()
     rescue_abandoned_runs(now=now)
     create_due_runs(now=now)
+    request_due_runs(now=now)
     send_due_runs(now=now)
     delete_expired_rows(now=now)
 

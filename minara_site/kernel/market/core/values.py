@@ -78,6 +78,14 @@ def read_number(value: Any, column: str) -> Decimal:
         raise UnusableError(Fault.TOO_LARGE, column) from None
 
 
+def read_amount(value: Any, column: str = "amount") -> Decimal:
+    """Return an amount of either sign that a column holds: below 10^18. Raises UnusableError."""
+    number = read_number(value, column)
+    if abs(number) >= LARGEST:
+        raise UnusableError(Fault.TOO_LARGE, column)
+    return number
+
+
 def rounded(number: Decimal) -> Decimal:
     """Return a number of 15 significant digits and 18 places."""
     kept = Context(prec=DIGITS, rounding=ROUND_HALF_EVEN).plus(number)

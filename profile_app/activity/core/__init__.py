@@ -1,0 +1,1 @@
+"""Fills as sources say them, and the arithmetic over them. Pure."""

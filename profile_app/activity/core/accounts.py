@@ -1,0 +1,29 @@
+"""Which own accounts there are, and what reads them. Source: trades.md (mirrors). Pure."""
+
+from enum import StrEnum
+
+MAX_ACCOUNTS = 20
+SYNC = "activity.sync"
+"""The job that reads an owner's sources."""
+
+
+class AccountSource(StrEnum):
+    """What an account is read for: trades in derivatives, or spot swaps and transfers."""
+
+    PERPS = "perps"
+    SPOT = "spot"
+
+
+class Reader(StrEnum):
+    """What reads an account."""
+
+    HYPERLIQUID = "hyperliquid"
+    GATEWAY = "gateway"
+
+
+class SyncSource(StrEnum):
+    """The sources of `minara_history_sync_state`."""
+
+    PERPS_FILLS = "perps_fills"
+    SPOT_ACTIVITIES = "spot_activities"
+    PERPS_FUNDING = "perps_funding"

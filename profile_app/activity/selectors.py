@@ -1,0 +1,185 @@
+"""Reads of own accounts, mirrors and figures."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import date, datetime, time, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.conf import settings
+from django.db.models import QuerySet, Sum
+from django.utils.translation import gettext as _
+
+from minara_site.access.models import User
+from minara_site.kernel.core.symbols import asset_of_market
+from minara_site.kernel.errors import NotFound
+from minara_site.kernel.ownership import Owner
+from minara_site.web.values import plain_number
+from profile_app.activity.core.accounts import AccountSource, Reader, SyncSource
+from profile_app.activity.core.figures import (
+    Figures,
+    FillRow,
+    day_reader,
+    figures_by_day,
+    moment_of,
+    ms_of,
+    sum_figures,
+)
+from profile_app.activity.core.fills import is_spot
+from profile_app.activity.models import Account, AccountQuerySet, FillDay, FundingPayment, PerpsFill, SyncState
+from profile_app.portrait.core.wallets import EVM
+
+DISABLED = "disabled"
+PROFILE_DAYS = 30
+COLUMNS = tuple(each.name for each in fields(Figures))
+
+
+def list_accounts(*, owner: Owner) -> AccountQuerySet:
+    """Return the accounts of an owner that were not removed, unordered."""
+    rows: AccountQuerySet = Account.objects.for_owner(owner).live()
+    return rows
+
+
+def get_account(*, owner: Owner, account_id: int, is_removed: bool = False) -> Account:
+    """Return an account, also a removed one where asked for. Raises NotFound."""
+    rows = Account.objects.for_owner(owner) if is_removed else list_accounts(owner=owner)
+    row: Account | None = rows.filter(pk=account_id).first()
+    if row is None:
+        raise NotFound(_("There is no such account."))
+    return row
+
+
+def has_gateway(owner: User) -> bool:
+    """Say whether the gateway's trades are this owner's: those of the user `default`, with address and key."""
+    return bool(owner.is_default and settings.MINARA.minara_base_url and settings.MINARA.minara_api_key)
+
+
+def has_exchange() -> bool:
+    """Say whether the exchange is asked for wallets."""
+    return bool(settings.MINARA.hyperliquid_info_url != DISABLED)
+
+
+def reader_of(account: Account, owner: User) -> Reader | None:
+    """Return what reads an account, None for nothing: spot without the gateway, or a wallet of another chain."""
+    if account.is_gateways or account.source == AccountSource.SPOT:
+        return Reader.GATEWAY if has_gateway(owner) else None
+    return Reader.HYPERLIQUID if has_exchange() and EVM.fullmatch(account.address) else None
+
+
+def account_records(rows: Sequence[Account], owner: User) -> list[dict[str, Any]]:
+    """Return accounts of an owner as the API answers them. One query."""
+    states = {(row.source, row.sub_account_id): row.last_success_at for row in list_states(owner=owner)}
+    return [
+        {
+            "id": row.pk,
+            "source": row.source,
+            "address": row.address or row.wallet,
+            "label": row.label or None,
+            "reader": reader_of(row, owner),
+            "synced_at": states.get(state_key(row)),
+        }
+        for row in rows
+    ]
+
+
+def state_key(account: Account) -> tuple[SyncSource, str]:
+    """Return source and number of the state that says up to where an account was read; the gateway's is one for all."""
+    if account.source == AccountSource.SPOT:
+        return SyncSource.SPOT_ACTIVITIES, ""
+    return SyncSource.PERPS_FILLS, "" if account.is_gateways else account.wallet
+
+
+def list_fills(*, owner: Owner) -> "QuerySet[PerpsFill]":
+    """Return the fills of accounts that were not removed, unordered."""
+    rows: QuerySet[PerpsFill] = PerpsFill.objects.for_owner(owner).filter(account__removed_at__isnull=True)
+    return rows
+
+
+def fill_rows(rows: "QuerySet[PerpsFill]") -> list[FillRow]:
+    """Return what figures need of fills, oldest first."""
+    return [FillRow(*row) for row in rows.order_by("ts_ms", "pk").values_list(*FillRow._fields)]
+
+
+def list_states(*, owner: Owner) -> "QuerySet[SyncState]":
+    """Return up to where sources were read, unordered."""
+    rows: QuerySet[SyncState] = SyncState.objects.for_owner(owner)
+    return rows
+
+
+@dataclass(frozen=True, slots=True)
+class TradingProfile:
+    """An owner's own trades since a moment (S3). `by_market` has derivatives, `spot` what the exchange calls spot.
+
+    `days` are the figures of derivatives by day of `zone`. Without an account everything is empty, not 0.
+    """
+
+    since: datetime
+    zone: str
+    perps: Figures
+    spot: Figures
+    by_market: dict[str, Figures]
+    days: dict[date, Figures]
+
+
+def load_trading_profile(owner: User, *, now: datetime, days: int = PROFILE_DAYS) -> TradingProfile:
+    """Return the figures of the last so many days, to the millisecond. Two queries, however many fills there are.
+
+    Whole days come from their stored figures, the one in which the window begins from its fills.
+    """
+    since, zone = now - timedelta(days=days), ZoneInfo(owner.time_zone)
+    first = since.astimezone(zone).date()
+    found = [
+        (day, symbol, Figures(*numbers))
+        for day, symbol, *numbers in FillDay.objects.for_owner(owner)
+        .filter(account__removed_at__isnull=True, day__gt=first)
+        .values_list("day", "symbol", *COLUMNS)
+    ]
+    ends = datetime.combine(first + timedelta(days=1), time.min, zone)
+    edge = list_fills(owner=owner).filter(ts_ms__gte=ms_of(since), ts_ms__lt=ms_of(ends))
+    begun = figures_by_day(fill_rows(edge), day_of=day_reader(zone))
+    found += [(day, symbol, replace(figures, gaps=0)) for (day, symbol), figures in begun.items()]
+    return TradingProfile(
+        since,
+        owner.time_zone,
+        perps=sum_figures(figures for _day, symbol, figures in found if not is_spot(symbol)),
+        spot=sum_figures(figures for _day, symbol, figures in found if is_spot(symbol)),
+        by_market=grouped((symbol, figures) for _day, symbol, figures in found if not is_spot(symbol)),
+        days=grouped((day, figures) for day, symbol, figures in found if not is_spot(symbol)),
+    )
+
+
+def grouped(found: Iterable[tuple[Any, Figures]]) -> dict[Any, Figures]:
+    """Return figures summed by their key, in the order in which keys come first."""
+    sums: dict[Any, Figures] = {}
+    for key, figures in found:
+        sums.setdefault(key, Figures()).add(figures)
+    return sums
+
+
+def load_funding(owner: User, *, since: datetime) -> Any:
+    """Return the funding paid (-) and received (+) since then in USD, None where it was never read."""
+    rows = FundingPayment.objects.for_owner(owner).filter(account__removed_at__isnull=True)
+    if not rows.exists():
+        return None
+    return rows.filter(ts_ms__gte=ms_of(since)).aggregate(sum=Sum("amount_usd"))["sum"] or 0
+
+
+def search_fills(*, owner: Owner, asset: str, limit: int) -> list[dict[str, Any]]:
+    """Return the newest fills of an asset, whatever their age, as tools answer them. One query."""
+    rows = list_fills(owner=owner).filter(asset=asset_of_market(asset) or asset).order_by("-ts_ms", "-pk")[:limit]
+    return [
+        {
+            "at": moment_of(fill.ts_ms),
+            "symbol": fill.symbol,
+            "side": {"A": "sell", "B": "buy"}.get(fill.side, fill.side),
+            "dir": fill.dir,
+            "size": plain_number(fill.size),
+            "size_usd": plain_number(fill.size * fill.price),
+            "price": plain_number(fill.price),
+            "realized_pnl_usd": plain_number(fill.closed_pnl),
+            "fee": plain_number(fill.fee) if fill.fee_token else None,
+            "fee_token": fill.fee_token or None,
+            "liquidation": fill.is_liquidation,
+        }
+        for fill in rows
+    ]

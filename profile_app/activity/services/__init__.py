@@ -1,0 +1,1 @@
+"""Writes of own accounts and of the mirrors."""
