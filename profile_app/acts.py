@@ -45,6 +45,7 @@ ACTS = (
         feed=FeedLine(WALLETS, "t-person", PROFILE),
     ),
     AuditAct("personalization_snapshot", _("Profile read by an agent")),
+    AuditAct("search_user_trades", _("Trades of the user read by an agent")),
     AuditAct("search_conversation_memory", _("Memories of the user searched by an agent")),
     AuditAct("account_added", _("Own account added"), feed=FeedLine(ACCOUNTS, "t-person", ACTIVITY)),
     AuditAct("account_removed", _("Own account removed"), feed=FeedLine(REMOVED, "t-bad", ACTIVITY)),

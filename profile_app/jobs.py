@@ -6,9 +6,9 @@ from django.utils.translation import gettext_lazy as _
 
 from learning_app.preferences.core import ACTIVATED, ENDED
 from minara_site.kernel.jobs.table import Job
-from profile_app.activity.core.accounts import SYNC
+from profile_app.activity.core.accounts import EVERY, SYNC
 from profile_app.activity.services.accounts import purge
-from profile_app.activity.services.sync import EVERY, run_if_stale, sync_owner
+from profile_app.activity.services.sync import run_if_stale, sync_owner
 from profile_app.portrait import tasks as portrait
 from profile_app.portrait.core.bridge import BRIDGE
 from profile_app.portrait.core.profile import REFRESH

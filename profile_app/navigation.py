@@ -9,5 +9,6 @@ NAVIGATION = (
     NavPage("prompt", _("What the agent sees"), "prompt:page", Act.PROMPT_READ, NavEntry.PROMPT, 1, "p"),
     NavPage("profile", _("Summary"), "profile:page", Act.PROFILE_READ, NavEntry.PROFILE, 1, also=("onboarding:page",)),
     NavPage("tags", _("Tags"), "tags:page", Act.PROFILE_READ, NavEntry.PROFILE, 2),
+    NavPage("activity", _("Activity"), "activity:page", Act.PROFILE_READ, NavEntry.TRADING, 3),
     NavPage("workspace", _("Agent files"), "workspace:page", Act.WORKSPACE_READ, NavEntry.PROFILE, 6),
 )

@@ -17,6 +17,10 @@ PAGE_ACTS = (
     PageAct("profile:remove_wallet", undo="profile:undo_wallets"),
     PageAct("profile:undo_wallets", undo="profile:undo_wallets", note=_("You can undo this again.")),
     PageAct("profile:refresh", undo="jobs:cancel", lasts=UndoWhile.RUNNING),
+    PageAct("activity:add", undo="activity:remove"),
+    PageAct("activity:remove", undo="activity:restore", lasts=UndoWhile.TRASH),
+    PageAct("activity:restore", undo="activity:remove", lasts=UndoWhile.TRASH),
+    PageAct("activity:sync", undo="jobs:cancel", lasts=UndoWhile.RUNNING),
     PageAct("onboarding:step", undo="onboarding:step", note=_("You can answer again. It counts once you finish.")),
     PageAct("onboarding:preview", changes_nothing=True),
     PageAct(

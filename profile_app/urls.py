@@ -5,6 +5,7 @@ from django.urls import URLPattern, URLResolver, include, path
 urlpatterns: list[URLPattern | URLResolver] = [
     path("onboarding/", include("profile_app.onboarding.urls")),
     path("profile/", include("profile_app.portrait.urls")),
+    path("profile/activity/", include("profile_app.activity.urls")),
     path("profile/tags/", include("profile_app.portrait.tags_urls")),
     path("prompt/", include("profile_app.prompt.urls")),
     path("workspace/", include("profile_app.workspace.urls")),

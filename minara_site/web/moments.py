@@ -72,6 +72,11 @@ def number_label(value: float | Decimal | None, places: int = 0) -> str:
     return f"{value:,.{places}f}".replace("-", MINUS)
 
 
+def signed_money_label(value: Decimal) -> str:
+    """Return what was won or lost in dollars, always with its sign: "+$284.16"."""
+    return f"{'+' if round(value, 2) > 0 else ''}{money_label(value)}"
+
+
 def money_label(value: Decimal | None) -> str:
     """Return dollars: "$1,284.50", a loss with a minus before the sign; "Not enough data" for None."""
     if value is None:

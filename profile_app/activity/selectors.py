@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import date, datetime, time, timedelta
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.db.models import QuerySet, Sum
@@ -15,7 +14,7 @@ from minara_site.kernel.core.symbols import asset_of_market
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.ownership import Owner
 from minara_site.web.values import plain_number
-from profile_app.activity.core.accounts import AccountSource, Reader, SyncSource
+from profile_app.activity.core.accounts import MAX_ACCOUNTS, AccountSource, Reader, SyncSource
 from profile_app.activity.core.figures import (
     Figures,
     FillRow,
@@ -24,6 +23,7 @@ from profile_app.activity.core.figures import (
     moment_of,
     ms_of,
     sum_figures,
+    zone_of,
 )
 from profile_app.activity.core.fills import is_spot
 from profile_app.activity.models import Account, AccountQuerySet, FillDay, FundingPayment, PerpsFill, SyncState
@@ -38,6 +38,12 @@ def list_accounts(*, owner: Owner) -> AccountQuerySet:
     """Return the accounts of an owner that were not removed, unordered."""
     rows: AccountQuerySet = Account.objects.for_owner(owner).live()
     return rows
+
+
+def list_removed(*, owner: Owner) -> list[Account]:
+    """Return the accounts that can be restored, the last removed first."""
+    removed = Account.objects.for_owner(owner).filter(removed_at__isnull=False)
+    return list(removed.order_by("-removed_at", "-pk")[:MAX_ACCOUNTS])
 
 
 def get_account(*, owner: Owner, account_id: int, is_removed: bool = False) -> Account:
@@ -126,7 +132,7 @@ def load_trading_profile(owner: User, *, now: datetime, days: int = PROFILE_DAYS
 
     Whole days come from their stored figures, the one in which the window begins from its fills.
     """
-    since, zone = now - timedelta(days=days), ZoneInfo(owner.time_zone)
+    since, zone = now - timedelta(days=days), zone_of(owner.time_zone)
     first = since.astimezone(zone).date()
     found = [
         (day, symbol, Figures(*numbers))

@@ -46,6 +46,8 @@ NEEDS_LUCK = {
     "POST /v1/preferences/{preference_id}/archive",  # none of hers is active
     "POST /v1/preferences/{preference_id}/approve",  # no key approves
     "POST /v1/preferences/{preference_id}/reject",  # hers are typed
+    "POST /v1/profile/accounts",  # addresses, like the next one's ids
+    "DELETE /v1/profile/accounts/{account_id}",
     "POST /v1/prices",  # names of assets
     "POST /v1/role-memory",  # names of roles
     "POST /v1/profile/onboarding",  # values of dimensions, like the next one

@@ -48,6 +48,11 @@ JSON: dict[str, dict[str, Any]] = {
     "PUT /v1/profile/tags/{tag_name}": {"value": "aggressive"},
     "PUT /v1/profile/settings": {"include_tags": False},
     "PUT /v1/profile/prompt": {"custom_prompt": "Numbers first, then your view"},
+    "POST /v1/profile/accounts": {
+        "source": "perps",
+        "address": "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359",
+        "label": "main",
+    },
     "PUT /v1/profile/reference-wallets": {
         "wallets": [{"address": "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359", "label": "slow fund"}]
     },
@@ -61,6 +66,7 @@ JSON: dict[str, dict[str, Any]] = {
     },
 }
 FORMS: dict[str, dict[str, Any]] = {
+    "POST /profile/activity/add/": {"source": "perps", "address": "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359"},
     "POST /settings/theme/": {"theme": "dark"},
     "POST /ops/budgets/<str:category>/<str:window>/raise/": {"cap_usd": "50", "reason": "A backlog"},
     "POST /ops/jobs/start/": {"job": "memories.purge_expired"},

@@ -111,6 +111,7 @@ ARGUMENTS = {
     "memory_learn": LEARNING,
     "personalization_snapshot": {},
     "search_conversation_memory": {"query": "common"},
+    "search_user_trades": {"asset": "BTC"},
     "record_trade": {
         "symbol": "BTC",
         "side": "long",

@@ -61,6 +61,8 @@ BOOKKEEPING = {
     "enqueued_at",
     "mark_effective_at",
     "read_at",  # of a folder
+    "due_at",
+    "ran_at",
 }
 RECORDS = LOGS | {  # what is only ever added to
     "audit_log",
@@ -90,6 +92,7 @@ MARKS = (
     "doubted_at",
     "confirmed_at",
     "decided_at",
+    "removed_at",
     "deleted_at",
     "ended_at",
     "retired_at",
@@ -105,6 +108,8 @@ NOTHING_TO_DO = {
 }  # runs that find what they were asked for undone
 ENDS = {  # how a row that an act made looks once it is undone
     "memories": lambda row: row["deleted_at"] is not None,
+    "activity_accounts": lambda row: row["removed_at"] is not None,
+    "owner_schedules": lambda _row: True,  # a look at what there is to read
     "api_keys": lambda row: row["revoked_at"] is not None,
     "learned_preferences": lambda row: row["state"] == "rejected",
     "bundle_transfers": lambda row: row["state"] == "expired",
@@ -146,6 +151,7 @@ class Walk:
 MADE = {  # the sample that a new row of a table stands for, and its column
     "memory_id": ("memories", "id"),
     "batch": ("memories", "batch"),
+    "account_id": ("activity_accounts", "id"),
     "hold_id": ("holds", "id"),
     "run_id": ("job_runs", "id"),
     "prefix": ("api_keys", "prefix"),
@@ -232,6 +238,10 @@ WALKS: dict[str, Walk] = {
     "profile:remove_wallet": Walk(),
     "profile:undo_wallets": Walk(first=("profile:add_wallet",)),
     "profile:refresh": Walk(caller="olga"),
+    "activity:add": Walk(),
+    "activity:remove": Walk(),
+    "activity:restore": Walk(first=("activity:remove",)),
+    "activity:sync": Walk(caller="olga"),
     "workspace:scaffold": Walk(),
     "workspace:unscaffold": Walk(first=("workspace:scaffold",)),
     "workspace:save": Walk(),

@@ -8,6 +8,7 @@ TESTS = ROOT / "tests"
 CLOCK = re.compile(r"\b(?:sleep|perf_counter|monotonic|process_time)\(|\btime\.time\(|networkidle|wait_for_timeout")
 WAITS = {  # where another process, or a server that is slow on purpose, takes its time
     "kit/site.py": "waits until another process is ready",
+    "kit/own_trades.py": "an exchange that drips",
     "kit/messages_api.py": "a model that takes its time",
     "memory_app/embeddings/endpoint.py": "a provider that takes its time",
     "kernel/llm/budget_racers.py": "a model that thinks",

@@ -45,6 +45,7 @@ from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.jobs.models import JobRun, WorkerSeen
 from minara_site.kernel.market.models import PricePoint
+from profile_app.activity.models import Account, SyncState
 from profile_app.documents.core import WORKSPACE_FILE, Origin
 from profile_app.documents.services import save_document
 from profile_app.onboarding.core import Question
@@ -64,6 +65,7 @@ from tests.kit.visitor import Visitor
 from tests.learning_app.audit.rows import make_report
 from tests.learning_app.learnings.rows import make_learning
 from tests.learning_app.rows import make_case, make_methodology, make_preference, make_run, make_trade, post_prices
+from tests.profile_app.activity.rows import make_fill
 
 ANAS, BENS = "quokkaana", "wombatben"  # words that stand nowhere else
 ANAS_WORD, BENS_WORD = "bilbyana", "numbatben"  # stand beside them, to be searched for
@@ -392,6 +394,7 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
         "window": f"{now:%Y-%m}",
         "asset": "BTC",
         "role_id": ROLE,
+        "account_id": seed_account(user, canary, actor=me.actor).pk,
         "entry_id": decision.pk,
         "case_id": case.pk,
         "institution_uid": [
@@ -473,6 +476,25 @@ def seed_learning(user: Any, canary: str, word: str, number: int, *, actor: str)
         edited_by=actor,
         version=2,
     )
+
+
+def seed_account(user: Any, canary: str, *, actor: str) -> Any:
+    """Make own accounts with fills and a state each; return the newest."""
+    for number in range(MANY):
+        account = Account.objects.create(
+            owner=user,
+            source="perps",
+            address=f"{WALLET[:-2]}{number}{len(canary)}",
+            wallet=f"{WALLET[:-2]}{number}{len(canary)}".lower(),
+            label=canary,
+            actor=actor,
+            created_at=timezone.now(),
+        )
+        make_fill(account, number=number)
+        SyncState.objects.create(
+            owner=user, source="perps_fills", sub_account_id=account.wallet, last_synced_at=timezone.now()
+        )
+    return account
 
 
 def seed_preferences(user: Any, canary: str, *, actor: str) -> list[Any]:

@@ -18,7 +18,7 @@ IDENTIFIERS = {
     *"API SHA-256 BM25 UTC AND OR NOT source prefix operator revoke n J K X English".split(),
     *"PIN JavaScript RRF MCP Code Cursor zip MiB arbitrum 0x long SOL memory_write memory_learn memory_compiled_page".split(),
     *"mem0 get_all OpenMemory Letta af minara.db".split(),
-    *"Web3 FOMO FUD EVM Solana UTF-8 NUL Schedule workspace".split(),
+    *"Web3 FOMO FUD EVM Solana Hyperliquid UTF-8 NUL Schedule workspace".split(),
     *FileName,
     *Classification,
     *"ANTHROPIC_API_KEY MINARA_SKILL_MODULES MEMORY_CONSOLIDATION_ENABLED asset get_price relative_performance".split(),

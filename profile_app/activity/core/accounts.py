@@ -1,10 +1,13 @@
 """Which own accounts there are, and what reads them. Source: trades.md (mirrors). Pure."""
 
+from datetime import timedelta
 from enum import StrEnum
 
 MAX_ACCOUNTS = 20
 SYNC = "activity.sync"
 """The job that reads an owner's sources."""
+EVERY, FORCED_EVERY = timedelta(minutes=30), timedelta(minutes=1)
+"""How often it reads by itself, and how often somebody may ask for it."""
 
 
 class AccountSource(StrEnum):

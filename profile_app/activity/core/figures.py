@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import NamedTuple, Self
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from profile_app.activity.core.fills import (
     FLIPS,
@@ -145,6 +145,14 @@ def moment_of(ts_ms: int) -> datetime:
 def ms_of(moment: datetime) -> int:
     """Return a moment in milliseconds."""
     return (moment - EPOCH) // timedelta(milliseconds=1)
+
+
+def zone_of(name: str) -> ZoneInfo:
+    """Return a zone by its name; UTC for one that is not known here."""
+    try:
+        return ZoneInfo(name or "UTC")
+    except (ZoneInfoNotFoundError, ValueError):
+        return ZoneInfo("UTC")
 
 
 def day_reader(zone: ZoneInfo) -> Callable[[int], date]:

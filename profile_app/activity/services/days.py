@@ -9,7 +9,7 @@ from django.db import models, transaction
 from django.db.models import Min
 
 from minara_site.kernel.ownership import lock_owner
-from profile_app.activity.core.figures import day_reader, figures_by_day, ms_of
+from profile_app.activity.core.figures import day_reader, figures_by_day, ms_of, zone_of
 from profile_app.activity.core.fills import DAY_MS, is_spot
 from profile_app.activity.models import Account, FillDay, PerpsFill
 from profile_app.activity.selectors import fill_rows
@@ -22,8 +22,8 @@ def refresh_days(owner_id: int, time_zone: str) -> int:
     """Bring the days of an owner's accounts up to date; return of how many accounts."""
     done = 0
     for account in Account.objects.filter(owner_id=owner_id).order_by("pk"):
-        if account.stale_from_ms is not None or account.days_zone != time_zone:
-            done += refresh_account(account.pk, owner_id, ZoneInfo(time_zone))
+        if account.stale_from_ms is not None or account.days_zone != str(zone_of(time_zone)):
+            done += refresh_account(account.pk, owner_id, zone_of(time_zone))
     return done
 
 

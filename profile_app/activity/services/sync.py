@@ -8,24 +8,27 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from math import ceil
 from typing import Any
 
 import structlog
 from django.conf import settings
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from minara_site.access.models import User
+from minara_site.kernel.errors import Throttled
 from minara_site.kernel.instance.models import InstanceMeta
-from minara_site.kernel.jobs.models import OwnerSchedule
+from minara_site.kernel.jobs.models import JobRun, OwnerSchedule
 from minara_site.kernel.jobs.owner_schedule import nudge, one_run
-from minara_site.kernel.jobs.services import DROPPED
+from minara_site.kernel.jobs.services import DROPPED, request_run
 from minara_site.kernel.jobs.time_budget import TimeBudget
 from minara_site.kernel.market.core.values import UnusableError, read_amount
 from minara_site.kernel.ownership import lock_owner
 from profile_app.activity.adapters import Page, SourceFailed, SourceRests
 from profile_app.activity.adapters.gateway import Gateway
 from profile_app.activity.adapters.hyperliquid import Hyperliquid
-from profile_app.activity.core.accounts import SYNC, AccountSource, Reader, SyncSource
+from profile_app.activity.core.accounts import EVERY, FORCED_EVERY, SYNC, AccountSource, Reader, SyncSource
 from profile_app.activity.core.figures import ms_of
 from profile_app.activity.core.fills import DAY_MS, SYMBOL, UNREADABLE, UnreadableRow, fields_of, read_fills
 from profile_app.activity.core.spot import read_activities
@@ -34,7 +37,6 @@ from profile_app.activity.selectors import has_gateway, list_accounts, reader_of
 from profile_app.activity.services.days import refresh_days
 from profile_app.activity.services.mirror import bulk_insert_external_spot, bulk_insert_perps_fills
 
-EVERY = timedelta(minutes=30)
 RUN_SECONDS = 60.0
 MAX_PAGES = 1_000
 RESTS = "source_rests:"
@@ -361,6 +363,18 @@ def next_moment(sync: SyncRun, *, has_more: bool) -> datetime | None:
         return sync.now
     has_any = has_gateway(sync.owner) or list_accounts(owner=sync.owner).exists()
     return min([sync.now + EVERY, *sync.rests.values()]) if has_any else None
+
+
+def request_sync(*, owner: User, actor: str, now: datetime) -> JobRun:
+    """Ask for a sync at once, also of what failed too often; once a minute. Raises Throttled."""
+    with transaction.atomic():
+        lock_owner(owner.pk)
+        row, _is_new = OwnerSchedule.objects.get_or_create(owner=owner, job=SYNC)
+        if row.ran_at and (wait := (row.ran_at + FORCED_EVERY - now).total_seconds()) > 0:
+            detail = _("It was read less than a minute ago. Wait %(seconds)d seconds.") % {"seconds": ceil(wait)}
+            raise Throttled(detail, retry_after_seconds=ceil(wait))
+        OwnerSchedule.objects.filter(pk=row.pk).update(ran_at=now)
+        return request_run(SYNC, {"owner_id": owner.pk, "is_forced": True}, now=now, requested_by=actor)
 
 
 def nudge_sync(owner_id: int, *, now: datetime) -> None:
