@@ -561,6 +561,35 @@ class Config(BaseSettings):
         le=2_592_000_000,
         description=_("Milliseconds of that while; then it is tried once, 0 to 2592000000.") + " Read by activity.",
     )
+    minara_personalization_rebuild: str = Field(
+        default="enabled",
+        pattern="^(enabled|disabled)$",
+        description=_("enabled or disabled: a model writes summary, tags and memories of users.") + " Read by rebuild.",
+    )
+    trading_summary_cooldown_ms: int = Field(
+        default=1_800_000,
+        ge=0,
+        le=31_536_000_000,
+        description=_("Milliseconds between two rebuilds of a trading summary, 0 to 31536000000.")
+        + " Read by rebuild.",
+    )
+    tags_cooldown_ms: int = Field(
+        default=2_592_000_000,
+        ge=0,
+        le=31_536_000_000,
+        description=_("Milliseconds between two rebuilds of a user's tags, 0 to 31536000000.") + " Read by rebuild.",
+    )
+    memories_cooldown_ms: int = Field(
+        default=600_000,
+        ge=0,
+        le=31_536_000_000,
+        description=_("Milliseconds between two readings of a user's turns, 0 to 31536000000.") + " Read by rebuild.",
+    )
+    rebuild_on_boot: bool = Field(
+        default=False,
+        description=_("true or false: each start of `minara up` asks for every rebuild that is due.")
+        + " Read by rebuild.",
+    )
     chat_intent_gating_enabled: bool = Field(
         default=False,
         description=_("true or false: prompts keep a core of the tags, a model adds those a message needs.")

@@ -47,6 +47,8 @@ ACTS = (
     AuditAct("personalization_snapshot", _("Profile read by an agent")),
     AuditAct("search_user_trades", _("Trades of the user read by an agent")),
     AuditAct("search_conversation_memory", _("Memories of the user searched by an agent")),
+    AuditAct("profile_rebuilt", _("Profile rebuilt"), undone_by="profile_write", undone_as="profile_rebuild_undone"),
+    AuditAct("profile_rebuild_undone", _("Rebuild of the profile undone"), changes_prompt=True),
     AuditAct("account_added", _("Own account added"), feed=FeedLine(ACCOUNTS, "t-person", ACTIVITY)),
     AuditAct("account_removed", _("Own account removed"), feed=FeedLine(REMOVED, "t-bad", ACTIVITY)),
     AuditAct("account_restored", _("Own account restored")),

@@ -5,15 +5,17 @@ from datetime import timedelta
 from django.utils.translation import gettext_lazy as _
 
 from learning_app.preferences.core import ACTIVATED, ENDED
+from minara_site.kernel.conversations.services import TURN_RECORDED
 from minara_site.kernel.jobs.table import Job
 from profile_app.activity.core.accounts import EVERY, SYNC
 from profile_app.activity.services.accounts import purge
 from profile_app.activity.services.sync import run_if_stale, sync_owner
-from profile_app.portrait import tasks as portrait
 from profile_app.portrait.core.bridge import BRIDGE
 from profile_app.portrait.core.profile import REFRESH
 from profile_app.portrait.services.bridge import bridge_tags
 from profile_app.prompt.services import retire_idle_snapshots
+from profile_app.rebuild import tasks as rebuild
+from profile_app.rebuild.core import Flow
 from profile_app.workspace.services import sync_all
 
 JOBS = (
@@ -43,8 +45,29 @@ JOBS = (
     ),
     Job(
         REFRESH,
-        portrait.refresh,
-        summary=_("Reads the folder of an owner again and brings their tags in step with their preferences."),
+        rebuild.refresh,
+        summary=_("Reads folder and accounts of an owner again and asks for each rebuild of their profile."),
+    ),
+    Job(
+        Flow.SUMMARY.job,
+        rebuild.rebuild_summary,
+        summary=_("Asks a model what an owner trades, and writes the trading summary."),
+    ),
+    Job(
+        Flow.TAGS.job,
+        rebuild.rebuild_tags,
+        summary=_("Asks a model what trades and profile show of an owner, and infers tags that they did not declare."),
+    ),
+    Job(
+        Flow.MEMORIES.job,
+        rebuild.rebuild_memories,
+        summary=_("Asks a model for lasting facts in what an owner said, and stores them as inferred memories."),
+    ),
+    Job(
+        "rebuild.on_turns",
+        rebuild.on_turns_recorded,
+        topics=(TURN_RECORDED,),
+        summary=_("Lets recorded turns be read for the profile of their owner."),
     ),
     Job(
         "prompt.retire_idle_snapshots",

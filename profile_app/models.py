@@ -4,6 +4,7 @@ from profile_app.activity.models import Account, FillDay, FundingPayment, PerpsF
 from profile_app.documents.models import Document, DocumentRevision
 from profile_app.portrait.models import FinancialProfile, UserTag, UserTagEvent, UserTagV1
 from profile_app.prompt.models import SessionSnapshot
+from profile_app.rebuild.models import RebuildRun
 from profile_app.workspace.models import Workspace
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "FinancialProfile",
     "FundingPayment",
     "PerpsFill",
+    "RebuildRun",
     "SessionSnapshot",
     "SpotActivity",
     "SyncState",

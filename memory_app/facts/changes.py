@@ -22,6 +22,7 @@ from memory_app.memories.services import hashes, move_rows
 from minara_site.kernel.changes.core import State, Step
 from minara_site.kernel.changes.kinds import Changes
 from minara_site.kernel.changes.models import ChangeSet
+from minara_site.kernel.core.vocabulary import Source
 from minara_site.kernel.unchanged import UnchangedReason
 
 
@@ -29,7 +30,7 @@ class MemoryChanges(Changes):
     """Deletions, restores and corrections of memories. One whose creation is undone goes to the trash."""
 
     name, model = MEMORY_KIND, Memory
-    columns = ("deleted_at", "retired_at", "fact_state")
+    columns = ("deleted_at", "retired_at", "fact_state", "source")
     beside, differs = ("fact_state",), UnchangedReason.MOVED_SINCE
     undone = ngettext_lazy("Undone for %(number)s memory.", "Undone for %(number)s memories.", "count")
 
@@ -52,7 +53,10 @@ class MemoryChanges(Changes):
             decided |= {row_id for pk, row_id in bridged.items() if pk not in set(active)}
         moved = [step for step in steps if step.before["deleted_at"] != step.after["deleted_at"]]
         expired = [step for step in moved if (step.after["deleted_at"] or now) <= retention_cutoff(now)]
+        inferred = [step for step in moved if step.row.source == Source.INFERRED and step.after["deleted_at"]]
         return {
+            **{step.key: UnchangedReason.EDITED_SINCE for step in inferred if step.row.version > 1},
+            **{step.key: UnchangedReason.HELD for step in inferred if step.row.held_at},
             **{step.key: UnchangedReason.DECIDED for step in back if step.row.pk in decided},
             **{step.key: UnchangedReason.HELD for step in steps if step.row.held_at and is_used_again(step)},
             **{step.key: UnchangedReason.MOVED_SINCE for step in expired},

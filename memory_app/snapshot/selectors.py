@@ -18,11 +18,13 @@ from memory_app.user_profile.selectors import load_profile_entries
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.audit_log.table import load_acts
+from minara_site.kernel.changes.models import Change
 from minara_site.kernel.conversations.models import Session
 from minara_site.kernel.core.vocabulary import LeftOutReason
 from minara_site.kernel.counts import RowCount
 
 MAX_NAMED = 500  # of what is left out for one reason
+REBUILDS = "rebuild:"  # how sets name the runs of rebuilds
 MAX_WRITES = 10_000  # audit rows that are read to count what waits
 
 
@@ -78,11 +80,15 @@ def count_left_out(
 
 
 def count_writes_since(*, owner_id: int, since: datetime) -> RowCount:
-    """Return how many writes after this moment wait for the next session, of all that a prompt may carry."""
+    """Return how many writes after this moment wait for the next session, of all that a prompt may carry.
+
+    What rebuilds changed stands in their runs, not in the audit log.
+    """
     writes = list_prompt_changes(since=since).filter(owner_id=owner_id)
     details = list(writes.values_list("details", flat=True)[: MAX_WRITES + 1])
+    runs = Change.objects.filter(owner_id=owner_id, set__at__gt=since, set__run__startswith=REBUILDS)
     return RowCount(
-        sum(map(count_read_rows_of, details[:MAX_WRITES])),
+        sum(map(count_read_rows_of, details[:MAX_WRITES])) + runs.count(),
         is_exact=len(details) <= MAX_WRITES,
     )
 

@@ -60,12 +60,14 @@ def save_document(
     must_wait: bool = False,
     check: Callable[[Document], None] | None = None,
     is_demo: bool = False,
+    is_audited: bool = True,
 ) -> SavedDocument:
     """Put a text in force as the next version, or hold it; the text in force already changes nothing.
 
     `is_confirmed` says that its owner saw what the guard found and wants it; `must_wait` holds it whatever it says.
-    `check` looks at the locked document before anything is written, and raises what refuses the write. Raises Invalid
-    for a text that cannot be stored, and Conflict (`stale`, with the current document) for another version.
+    `check` looks at the locked document before anything is written, and raises what refuses the write. What a run
+    records elsewhere is not `is_audited`. Raises Invalid for a text that cannot be stored, and Conflict (`stale`, with
+    the current document) for another version.
     """
     check_text(content, field="content", max_chars=MAX_CHARS[kind])
     with transaction.atomic():
@@ -121,6 +123,7 @@ def save_document(
             origin=origin,
             is_held=hold is not None,
             now=now,
+            is_audited=is_audited,
         )
     return SavedDocument(document, hold)
 
@@ -238,8 +241,11 @@ def record_write(
     origin: Origin,
     is_held: bool,
     now: datetime,
+    is_audited: bool = True,
 ) -> None:
     """Record a write by name and hash; one that no prompt carries says so, as one that is held does."""
+    if not is_audited:
+        return
     record_audit(
         now=now,
         actor=actor,

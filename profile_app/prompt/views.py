@@ -152,7 +152,7 @@ def frame_context(request: PageRequest, reading: Reading) -> dict[str, Any]:
 
 def session_context(reading: Reading, snapshot: SessionSnapshot) -> dict[str, Any]:
     """Return a session's prompt with what changed before it and what waits behind it."""
-    previous, shown = find_previous(snapshot), reading.shown
+    previous, shown = None if reading.show is Show.NOW else find_previous(snapshot), reading.shown
     waiting = count_writes_since(owner_id=snapshot.session.owner_id, since=snapshot.frozen_at)
     can_compare = previous is not None and not (previous.is_wiped or snapshot.is_wiped)
     return {

@@ -200,6 +200,7 @@ PAGES: dict[str, Row] = {
     "ops/governance/": page(Act.GOVERNANCE_READ, get=OPERATORS),
     "ops/governance/breaker/": page(Act.GOVERNANCE_CHANGE, get=OPERATORS, post=OPERATORS),
     "ops/governance/model_calls/": page(Act.GOVERNANCE_CHANGE, get=OPERATORS, post=OPERATORS),
+    "ops/governance/personalization_rebuild/": page(Act.GOVERNANCE_CHANGE, get=OPERATORS, post=OPERATORS),
     "ops/governance/role_reflection/": page(Act.GOVERNANCE_CHANGE, get=OPERATORS, post=OPERATORS),
     "ops/governance/learning_review/": page(Act.GOVERNANCE_CHANGE, get=OPERATORS, post=OPERATORS),
     "ops/governance/methodology_verdicts/": page(Act.GOVERNANCE_CHANGE, get=OPERATORS, post=OPERATORS),

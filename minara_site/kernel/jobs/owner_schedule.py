@@ -3,7 +3,7 @@
 What happens meanwhile may ask for an earlier run (`nudge`); it never touches another owner's row.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import Q
 
+from minara_site.kernel.db import slices
 from minara_site.kernel.jobs.leases import kept_lease
 from minara_site.kernel.jobs.models import OwnerSchedule
 from minara_site.kernel.jobs.services import request_run
@@ -35,6 +36,16 @@ def nudge(job: str, owner_id: int, *, now: datetime, interval: timedelta = timed
         at = max(now, row.ran_at + interval) if row.ran_at else now
         later = Q(due_at__gt=at) | Q(due_at__isnull=True)
         OwnerSchedule.objects.filter(later, pk=row.pk).update(due_at=at)
+
+
+def nudge_all(job: str, owner_ids: Iterable[int], *, now: datetime) -> None:
+    """Let a job run soon for each of these owners."""
+    for some in slices(owner_ids):
+        OwnerSchedule.objects.bulk_create(
+            [OwnerSchedule(owner_id=owner_id, job=job, due_at=now) for owner_id in some], ignore_conflicts=True
+        )
+        later = Q(due_at__gt=now) | Q(due_at__isnull=True)
+        OwnerSchedule.objects.filter(later, job=job, owner__in=some).update(due_at=now)
 
 
 def request_due_runs(*, now: datetime) -> int:

@@ -3,7 +3,7 @@
 All processes share one allowance of weight a minute; what is over it waits, as the exchange itself would say.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +32,10 @@ class Hyperliquid:
     def fetch_funding(self, wallet: str, *, since_ms: int) -> Page:
         """Return up to 500 payments of funding, oldest first."""
         return self.page_of({"type": "userFunding", "user": wallet, "startTime": since_ms}, FUNDING_ROWS)
+
+    def fetch_newest(self, wallet: str) -> Sequence[Any]:
+        """Return the newest fills of a wallet, up to 2 000, the newest first."""
+        return self.page_of({"type": "userFills", "user": wallet}, PAGE_ROWS).rows
 
     def fetch_spot_names(self) -> Mapping[str, str]:
         """Return the names of spot markets by their numbers, such as `@107`."""

@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from profile_app.activity.core.fills import (
     FLIPS,
     USD_TOKENS,
+    Fill,
     is_closing,
     is_known,
     is_spot,
@@ -40,6 +41,11 @@ class FillRow(NamedTuple):
     start_position: Decimal | None
     is_liquidation: bool
     oid: str
+
+
+def row_of(fill: Fill) -> FillRow:
+    """Return what figures need of a fill that is not stored."""
+    return FillRow(*(getattr(fill, name) for name in FillRow._fields))
 
 
 @dataclass(slots=True)

@@ -86,18 +86,21 @@ def set_tags(
     now: datetime,
     origin: str = "",
     is_demo: bool = False,
+    is_audited: bool = True,
 ) -> list[TagChange]:
     """Say what a source says of several dimensions, all of it or nothing.
 
     A weaker source replaces no stronger one: what it says is kept in the history. The same word of the same source
-    changes nothing. Raises Invalid with one error for each wrong value, by the name of its dimension, and NotFound.
+    changes nothing. What a run records elsewhere is not `is_audited`. Raises Invalid with one error for each wrong
+    value, by the name of its dimension, and NotFound.
     """
     check_values(values)
     with transaction.atomic():
         lock_owner(owner.pk)
         said = Said(owner, source, actor, now, origin, is_demo)
         changes = [said.write(name, serialize_tag_value(name, value)) for name, value in values.items()]
-        record(changes, owner=owner, actor=actor, now=now)
+        if is_audited:
+            record(changes, owner=owner, actor=actor, now=now)
     return changes
 
 
@@ -135,6 +138,7 @@ def withdraw_tag(
     source: TagSource,
     actor: str,
     now: datetime,
+    is_audited: bool = True,
 ) -> TagChange:
     """Take back what a source other than the user says of a dimension, whether it counts or not."""
     with transaction.atomic():
@@ -160,7 +164,8 @@ def withdraw_tag(
                 **ended,
             )
             change = TagChange(name, "withdrawn", tag, event.pk)
-        record([change], owner=owner, actor=actor, now=now)
+        if is_audited:
+            record([change], owner=owner, actor=actor, now=now)
     return change
 
 

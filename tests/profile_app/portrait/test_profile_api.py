@@ -18,7 +18,7 @@ from profile_app.portrait.core.tags import TagSource
 from profile_app.portrait.core.wallets import Wallet
 from profile_app.portrait.services.profile import save_custom_prompt, set_reference_wallets
 from profile_app.portrait.services.tags import set_tag
-from profile_app.portrait.tasks import refresh
+from profile_app.rebuild.tasks import refresh
 from tests.kit.api import Agent, agent_of, assert_problem, read_time
 from tests.kit.clock import NOON
 from tests.memory_app.memories.factories import make_memory
@@ -137,7 +137,7 @@ def test_a_refresh_is_a_run_and_a_second_within_a_minute_is_refused(agent: Agent
     answer = agent.post("/v1/profile/refresh")
     assert answer.status_code == 202
     run = JobRun.objects.get(pk=answer.json()["data"]["run_id"])
-    assert refresh(**run.arguments, now=timezone.now()) == {"folder_problems": 0, "tags": 0}
+    assert refresh(**run.arguments, now=timezone.now()) == {"folder_problems": 0, "tags": 0, "added": 0}
     with time_machine.travel(NOON + timedelta(seconds=15, milliseconds=400), tick=False):
         again = agent.post("/v1/profile/refresh")
     assert_problem(again, 429, "throttled")

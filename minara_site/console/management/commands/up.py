@@ -29,6 +29,7 @@ from minara_site.kernel.processes.start import (
     migrate_databases,
 )
 from minara_site.kernel.processes.supervisor import Child, supervise
+from profile_app.rebuild.services.run import rebuild_on_boot
 from profile_app.workspace.services import sync_all
 
 LOOK_SECONDS, SYNC_SECONDS = 0.2, 60
@@ -95,6 +96,7 @@ class Command(MinaraCommand):
             collect_static_files()
             if options["demo"]:
                 call_command("demo", "load")
+            rebuild_on_boot(now=timezone.now())
             site = Site(self, address, options["port"])
             site.announce()
             children = [site.web_server(options["workers"])]

@@ -1,0 +1,49 @@
+"""The table of rebuild runs: what each read, asked and changed, for its owner. Source: decisions (rebuild trail)."""
+
+from typing import Any, ClassVar
+
+from django.db import models
+
+from minara_site.kernel.fields import one_of
+from minara_site.kernel.ownership import OwnedQuerySet, owner_key
+from profile_app.rebuild.core import RUN_PREFIX, Flow, RunOutcome
+
+
+class RebuildRun(models.Model):
+    """One run of a flow for its owner; cost, model and tokens are in `llm_usage`, by `subject`.
+
+    `reason` is the code of what kept it from asking or failed it. `read` counts rows and has the figures that were
+    asked about; the cursors are ids by source. `wrote` lists `{kind, key, name, hash?, turn?, evidence?}`, `dropped`
+    counts what of the answer did not count, by why.
+    """
+
+    owner = owner_key()
+    flow = models.CharField(max_length=16)
+    outcome = models.CharField(max_length=10, default=RunOutcome.RUNNING)
+    reason = models.CharField(max_length=60, blank=True)
+    requested_by = models.CharField(max_length=80, blank=True)
+    started_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+    read = models.JSONField(default=dict)
+    cursors_before = models.JSONField(default=dict)
+    cursors_after = models.JSONField(default=dict)
+    wrote = models.JSONField(default=list)
+    dropped = models.JSONField(default=dict)
+
+    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
+
+    class Meta:
+        db_table = "rebuild_runs"
+        constraints: ClassVar = [
+            one_of("flow", Flow, "rebuild_flow_known"),
+            one_of("outcome", RunOutcome, "rebuild_outcome_known"),
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["owner", "-id"], name="rebuild_runs_newest"),
+            models.Index(fields=["owner", "flow", "-id"], name="rebuild_runs_of_flow"),
+        ]
+
+    @property
+    def subject(self) -> str:
+        """How model calls and change sets name it."""
+        return f"{RUN_PREFIX}{self.pk}"
