@@ -8,6 +8,8 @@ ACCESS_SUBJECTS = (
     AccessSubject("prompt", _("what the agent reads"), "prompt:page", parameter="session"),
     AccessSubject("profile", _("the profile"), "profile:page"),
     AccessSubject("accounts", _("own accounts"), "activity:page"),
+    AccessSubject("capital", _("capital"), "capital"),
+    AccessSubject("strategy_runs", _("strategy runs"), "strategy_runs"),
     AccessSubject("activity", _("own trades"), "activity:page"),
     AccessSubject("tags", _("tags of the profile"), "tags:page"),
     AccessSubject("workspace", _("an agent file"), "workspace:one"),

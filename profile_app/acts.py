@@ -49,6 +49,8 @@ ACTS = (
     AuditAct("search_conversation_memory", _("Memories of the user searched by an agent")),
     AuditAct("profile_rebuilt", _("Profile rebuilt"), undone_by="profile_write", undone_as="profile_rebuild_undone"),
     AuditAct("profile_rebuild_undone", _("Rebuild of the profile undone"), changes_prompt=True),
+    AuditAct("strategy_run_started", _("Strategy started")),
+    AuditAct("strategy_run_stopped", _("Strategy stopped")),
     AuditAct("account_added", _("Own account added"), feed=FeedLine(ACCOUNTS, "t-person", ACTIVITY)),
     AuditAct("account_removed", _("Own account removed"), feed=FeedLine(REMOVED, "t-bad", ACTIVITY)),
     AuditAct("account_restored", _("Own account restored")),

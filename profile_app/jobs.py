@@ -10,12 +10,16 @@ from minara_site.kernel.jobs.table import Job
 from profile_app.activity.core.accounts import EVERY, SYNC
 from profile_app.activity.services.accounts import purge
 from profile_app.activity.services.sync import run_if_stale, sync_owner
+from profile_app.capital.core import CAPITAL_EVERY, CAPITAL_JOB
+from profile_app.capital.services import measure, measure_all
 from profile_app.portrait.core.bridge import BRIDGE
 from profile_app.portrait.core.profile import REFRESH
 from profile_app.portrait.services.bridge import bridge_tags
 from profile_app.prompt.services import retire_idle_snapshots
 from profile_app.rebuild import tasks as rebuild
 from profile_app.rebuild.core import Flow
+from profile_app.strategies.core import MARKETS_JOB
+from profile_app.strategies.services import update_markets
 from profile_app.workspace.services import sync_all
 
 JOBS = (
@@ -42,6 +46,22 @@ JOBS = (
         every=timedelta(hours=1),
         topics=(ACTIVATED, ENDED),
         summary=_("Writes the tags that active preferences speak of, and withdraws them when the preferences end."),
+    ),
+    Job(
+        MARKETS_JOB,
+        update_markets,
+        summary=_("Adds the markets of what an owner trades to their tag."),
+    ),
+    Job(
+        "capital.measure_all",
+        measure_all,
+        every=CAPITAL_EVERY,
+        summary=_("Asks for a measurement of the capital of each owner with own accounts."),
+    ),
+    Job(
+        CAPITAL_JOB,
+        measure,
+        summary=_("Measures what an owner has at the exchange, for operators alone."),
     ),
     Job(
         REFRESH,

@@ -1,14 +1,18 @@
 """The app's tables, room by room."""
 
 from profile_app.activity.models import Account, FillDay, FundingPayment, PerpsFill, SpotActivity, SyncState
+from profile_app.capital.models import CapitalMetrics, CapitalReading
 from profile_app.documents.models import Document, DocumentRevision
 from profile_app.portrait.models import FinancialProfile, UserTag, UserTagEvent, UserTagV1
 from profile_app.prompt.models import SessionSnapshot
 from profile_app.rebuild.models import RebuildRun
+from profile_app.strategies.models import StrategyRun
 from profile_app.workspace.models import Workspace
 
 __all__ = [
     "Account",
+    "CapitalMetrics",
+    "CapitalReading",
     "Document",
     "DocumentRevision",
     "FillDay",
@@ -18,6 +22,7 @@ __all__ = [
     "RebuildRun",
     "SessionSnapshot",
     "SpotActivity",
+    "StrategyRun",
     "SyncState",
     "UserTag",
     "UserTagEvent",

@@ -10,5 +10,7 @@ NAVIGATION = (
     NavPage("profile", _("Summary"), "profile:page", Act.PROFILE_READ, NavEntry.PROFILE, 1, also=("onboarding:page",)),
     NavPage("tags", _("Tags"), "tags:page", Act.PROFILE_READ, NavEntry.PROFILE, 2),
     NavPage("activity", _("Activity"), "activity:page", Act.PROFILE_READ, NavEntry.TRADING, 3),
+    NavPage("capital", _("Capital"), "capital:page", Act.INTERNALS_READ, NavEntry.TRADING, 4),
+    NavPage("strategy_runs", _("Strategy runs"), "strategy_runs:page", Act.INTERNALS_READ, NavEntry.TRADING, 5),
     NavPage("workspace", _("Agent files"), "workspace:page", Act.WORKSPACE_READ, NavEntry.PROFILE, 6),
 )

@@ -22,6 +22,9 @@ JSON: dict[str, dict[str, Any]] = {
     "POST /v1/methodologies/{uid}/quarantine": {"reason": "Three losses in a row"},
     "POST /v1/methodologies/{uid}/release": {"reason": "Looked at again"},
     "POST /v1/trading-cases": {"asset": "BTC", "decision": "Buy the dip", "direction": "bullish", "horizon_hours": 24},
+    "POST /v1/strategy-runs": {"strategy_id": "grid-7", "symbols": ["BTC"], "allocated_capital_usd": "500"},
+    "POST /v1/strategy-runs/{int:strategy_run_id}/stop": {"stop_reason": "user_manual"},
+    "POST /v1/strategy-runs/reconcile": {"running": ["grid-7"]},
     "POST /v1/trades": {
         "symbol": "BTC-PERP",
         "side": "long",

@@ -76,6 +76,8 @@ class OwnTrades:
                 return [row for row in self.funding.get(user, []) if row["time"] >= since][:FUNDING]
             case "spotMeta":
                 return SPOT_META
+            case "allMids":
+                return {"BTC": "65000", "PURR/USDC": "0.25", "@142": "64990"}
         return self.states.get(f"{asked['type']}:{user}:{asked.get('dex', '')}", {})
 
     def gateway(self, asked: dict[str, Any]) -> Any:

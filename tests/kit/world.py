@@ -46,6 +46,7 @@ from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.jobs.models import JobRun, WorkerSeen
 from minara_site.kernel.market.models import PricePoint
 from profile_app.activity.models import Account, SyncState
+from profile_app.capital.models import CapitalReading
 from profile_app.documents.core import WORKSPACE_FILE, Origin
 from profile_app.documents.services import save_document
 from profile_app.onboarding.core import Question
@@ -55,6 +56,7 @@ from profile_app.portrait.core.wallets import Wallet
 from profile_app.portrait.services.profile import save_custom_prompt, set_reference_wallets
 from profile_app.portrait.services.tags import set_tag
 from profile_app.prompt.services import start_session
+from profile_app.strategies.models import StrategyRun
 from tests.contracts.bodies import QUERIES
 from tests.kit.clock import NOON
 from tests.kit.databases import copy_databases, drop_databases, using
@@ -395,6 +397,7 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
         "asset": "BTC",
         "role_id": ROLE,
         "account_id": seed_account(user, canary, actor=me.actor).pk,
+        "strategy_run_id": seed_internals(user, canary, actor=me.actor),
         "entry_id": decision.pk,
         "case_id": case.pk,
         "institution_uid": [
@@ -495,6 +498,22 @@ def seed_account(user: Any, canary: str, *, actor: str) -> Any:
             owner=user, source="perps_fills", sub_account_id=account.wallet, last_synced_at=timezone.now()
         )
     return account
+
+
+def seed_internals(user: Any, canary: str, *, actor: str) -> int:
+    """Make what only operators read: capital and strategy runs; return the newest run."""
+    now = timezone.now()
+    for number in range(MANY):
+        CapitalReading.objects.create(owner=user, at=now, capital_total_usd=1234 + number, tier="tier_5")
+        run = StrategyRun.objects.create(
+            owner=user,
+            strategy_id=f"{canary}-{number}",
+            symbols=["BTC"],
+            allocated_capital_usd=1,
+            started_at=now,
+            actor=actor,
+        )
+    return int(run.pk)
 
 
 def seed_preferences(user: Any, canary: str, *, actor: str) -> list[Any]:

@@ -63,7 +63,7 @@ class TestNav:
                 *DECISIONS,
                 "institution",
             ],
-            "trading": ["cases", "activity"],
+            "trading": ["cases", "activity", "capital", "strategy_runs"],
             "system": "status doctor jobs budgets automation semantic_search guard_rules prices configuration".split(),
             "people": ["users", "audit_log", "access_log"],
             "settings": ["settings", "security", "keys", "privacy", "your_data"],

@@ -37,6 +37,22 @@ class Hyperliquid:
         """Return the newest fills of a wallet, up to 2 000, the newest first."""
         return self.page_of({"type": "userFills", "user": wallet}, PAGE_ROWS).rows
 
+    def fetch_state(self, kind: str, wallet: str, *, dex: str = "") -> dict[str, Any]:
+        """Return the state of an account: `clearinghouseState` or `spotClearinghouseState`. Raises as pages do."""
+        spend(LIGHT_WEIGHT)
+        state = fetch_json("POST", self.url, json={"type": kind, "user": wallet} | ({"dex": dex} if dex else {}))
+        if not isinstance(state, dict):
+            raise SourceFailed("no_state")
+        return state
+
+    def fetch_mids(self) -> dict[str, Any]:
+        """Return the middle price of each market."""
+        spend(LIGHT_WEIGHT)
+        mids = fetch_json("POST", self.url, json={"type": "allMids"})
+        if not isinstance(mids, dict):
+            raise SourceFailed("no_mids")
+        return mids
+
     def fetch_spot_names(self) -> Mapping[str, str]:
         """Return the names of spot markets by their numbers, such as `@107`."""
         spend(PAGE_WEIGHT)

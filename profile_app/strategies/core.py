@@ -1,0 +1,44 @@
+"""Why a strategy stops, and to which market an asset belongs. Sources: S3, decisions (markets tag). Pure."""
+
+from collections.abc import Iterable
+from datetime import timedelta
+from enum import StrEnum
+
+from minara_site.kernel.core.assets import AssetClass, classify
+from minara_site.kernel.core.symbols import asset_of_market
+
+GRACE = timedelta(minutes=10)
+"""For so long a strategy that was just started may be missing among those that run."""
+MARKETS_JOB, MARKETS_EVERY, MARKETS_COOLDOWN = "strategies.update_markets", timedelta(hours=24), timedelta(hours=1)
+DAYS = 30
+
+MARKET_OF = {
+    AssetClass.MAJOR_CRYPTO: "crypto_majors",
+    AssetClass.LAYER_1: "crypto_alts",
+    AssetClass.LAYER_2: "crypto_alts",
+    AssetClass.DEFI_BLUE_CHIP: "crypto_alts",
+    AssetClass.CRYPTO_ALT: "crypto_alts",
+    AssetClass.MEME_COIN: "memes",
+    AssetClass.STOCK: "stocks",
+    AssetClass.ETF: "stocks",
+    AssetClass.INDEX: "stocks",
+    AssetClass.COMMODITY: "commodities",
+}
+"""Stablecoins, currencies and what is not known add nothing; pre_ipo is only declared."""
+
+
+class StopReason(StrEnum):
+    """Why a strategy stopped."""
+
+    USER_MANUAL = "user_manual"
+    INSUFFICIENT_BALANCE = "insufficient_balance"
+    DRAWDOWN_PROTECTION = "drawdown_protection"
+    LIQUIDATED = "liquidated"
+    STRATEGY_EXPIRED = "strategy_expired"
+    OTHER = "other"
+
+
+def markets_of(symbols: Iterable[str]) -> set[str]:
+    """Return the markets of symbols, however their venue writes them."""
+    classes = {classify(asset_of_market(symbol) or "") for symbol in symbols}
+    return {MARKET_OF[each] for each in classes if each in MARKET_OF}
