@@ -82,6 +82,7 @@ ACTS = (
         undone_by="memory_remove",
         undone_as="memory_removed",
     ),
+    AuditAct("memory_kept", _("Memory kept as its owner's word"), changes_prompt=True, undone_by="memory_write"),
     AuditAct("memory_corrected", _("Memory corrected"), undone_by="memory_remove"),
     AuditAct("memory_retired", _("Fact retired"), changes_prompt=True),
     AuditAct("memory_unretired", _("Fact in use again"), changes_prompt=True),

@@ -16,6 +16,7 @@ PAGE_ACTS = (
     PageAct("memories:delete", undo="undo", lasts=TRASH),
     PageAct("memories:bulk", undo="undo", lasts=TRASH),
     PageAct("memories:restore", undo="undo"),
+    PageAct("memories:keep", undo="undo"),
     PageAct("memories:make_hard", undo="preferences:reject", note=_("You can reject the proposal.")),
     PageAct("facts:decide", undo="facts:undo"),
     PageAct("facts:override", undo="facts:undo"),

@@ -23,6 +23,7 @@ from minara_site.kernel.changes.core import State, Step
 from minara_site.kernel.changes.kinds import Changes
 from minara_site.kernel.changes.models import ChangeSet
 from minara_site.kernel.core.vocabulary import Source
+from minara_site.kernel.db import update_rows
 from minara_site.kernel.unchanged import UnchangedReason
 
 
@@ -67,6 +68,8 @@ class MemoryChanges(Changes):
         """Move rows to the trash and back, and retire facts or use them again, which the trail of facts tells."""
         moved = [step.row for step in steps if step.before["deleted_at"] != step.after["deleted_at"]]
         move_rows(moved, actor=made.actor, batch=f"{SET}{made.pk}", now=made.at, is_undo=True)
+        sourced = [step.row for step in steps if step.before["source"] != step.after["source"]]
+        update_rows(Memory, ("source",), sourced)
         retired = [step.row.pk for step in steps if step.after["retired_at"] and not step.before["retired_at"]]
         for step in steps:
             if step.row.pk in retired:

@@ -16,5 +16,6 @@ urlpatterns = [
     path("<int:memory_id>/history/<int:version>/revert/", one.revert, name="revert"),
     path("<int:memory_id>/delete/", one.delete, name="delete"),
     path("<int:memory_id>/restore/", one.restore, name="restore"),
+    path("<int:memory_id>/keep/", one.keep, name="keep"),
     path("<int:memory_id>/hard-constraint/", one.make_hard, name="make_hard"),
 ]

@@ -81,17 +81,24 @@ def get_set(set_id: int, *, principal: Principal) -> tuple[ChangeSet, Owner]:
     return change.set, owner
 
 
-def undo_set(set_id: int, *, principal: Principal, now: datetime, sha256: str = "") -> tuple[ChangeSet, Plan]:
+def undo_set(
+    set_id: int,
+    *,
+    principal: Principal,
+    now: datetime,
+    sha256: str = "",
+    only: tuple[str, str] | None = None,
+) -> tuple[ChangeSet, Plan]:
     """Undo an act as far as its rows are the caller's: exactly the plan with this hash, where one is given.
 
-    Raises what `get_set` raises, and Conflict: `running`; `stale` for another plan; `confirm` for one of many rows
-    without a hash; `changed` when nothing is left to undo.
+    `only` the row of this kind and key, where one is named. Raises what `get_set` raises, and Conflict: `running`;
+    `stale` for another plan; `confirm` for one of many rows without a hash; `changed` when nothing is left to undo.
     """
     with transaction.atomic():
         found, owner = get_set(set_id, principal=principal)
         if SetState.RUNNING in {found.state, *found.undone_by.values_list("state", flat=True)}:
             raise still_running()
-        plan = plan_undo([set_id], actor=principal.actor, now=now, owner=owner, lock=True)
+        plan = plan_undo([set_id], actor=principal.actor, now=now, owner=owner, only=only, lock=True)
         if sha256 not in {"", plan.sha256}:
             raise Conflict(_("This changed since you opened it. Here is what an undo would do now."), code="stale")
         if not plan.steps:
@@ -115,12 +122,15 @@ def still_running() -> Conflict:
 def undo(request: PageRequest, change_set_id: int) -> HttpResponse:
     """Show what undoing an act would do, and do it; a large one is shown with its progress, and can be stopped."""
     principal, now, status = request.principal, timezone.now(), HTTPStatus.OK
+    only = (request.GET["kind"], request.GET.get("key", "")) if "kind" in request.GET else None
     found, owner = get_set(change_set_id, principal=principal)
     if "stop" in request.POST or (found.state == SetState.RUNNING and request.method == "GET"):
         return show_running(request, found)
     if request.method == "POST":
         try:
-            made, plan = undo_set(found.pk, principal=principal, now=now, sha256=request.POST.get("plan", ""))
+            made, plan = undo_set(
+                found.pk, principal=principal, now=now, sha256=request.POST.get("plan", ""), only=only
+            )
         except Conflict as conflict:
             if conflict.problem_code == "confirm":
                 return see_other("undo", found.pk)
@@ -133,7 +143,7 @@ def undo(request: PageRequest, change_set_id: int) -> HttpResponse:
             toast(request, done_label(plan), reverse("undo", args=[made.pk]))
             [(_title, url)] = show_rows(plan.steps[:1], reader=request.user)
             return back(request, url or "home")
-    plan = plan_undo([found.pk], actor=principal.actor, now=now, owner=owner)
+    plan = plan_undo([found.pk], actor=principal.actor, now=now, owner=owner, only=only)
     stays = plan.stays[:MAX_SHOWN]
     reasons = [(stay.reason, stay.since.actor if stay.since else "") for stay in stays]
     shown, why = show_rows(stays, reader=request.user), label_reasons(reasons, reader=request.user)

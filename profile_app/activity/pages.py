@@ -120,7 +120,7 @@ def page_context(owner: User, reader: User, *, now: datetime) -> dict[str, Any]:
         "spot": profile.spot,
         "figures": shape_figures(profile.perps, load_funding(owner, since=profile.since)),
         "notices": list_notices(profile, states.values()),
-        "markets": shape_markets(profile),
+        "markets": shape_markets(most_traded(profile)[:MAX_MARKETS]),
         "weeks": shape_weeks(profile, now=now),
         "zone": str(zone_of(owner.time_zone)),
         "accounts": shape_accounts(accounts, states, owner, reader, now=now),
@@ -237,9 +237,13 @@ def list_notices(profile: TradingProfile, states: Any) -> list[str]:
     return [sentence % {"n": number} for number, sentence in said if number]
 
 
-def shape_markets(profile: TradingProfile) -> list[MarketRow]:
+def most_traded(profile: TradingProfile) -> list[tuple[str, Figures]]:
     """Return the markets with the most fills, by volume where these are equal."""
-    most = sorted(profile.by_market.items(), key=lambda each: (-each[1].fills, -each[1].volume_usd, each[0]))
+    return sorted(profile.by_market.items(), key=lambda each: (-each[1].fills, -each[1].volume_usd, each[0]))
+
+
+def shape_markets(markets: Sequence[tuple[str, Figures]]) -> list[MarketRow]:
+    """Return markets in words, in their order."""
     return [
         MarketRow(
             symbol,
@@ -248,7 +252,7 @@ def shape_markets(profile: TradingProfile) -> list[MarketRow]:
             signed_money_label(figures.net_usd),
             tone_of(figures.net_usd),
         )
-        for symbol, figures in most[:MAX_MARKETS]
+        for symbol, figures in markets
     ]
 
 

@@ -18,7 +18,7 @@ from profile_app.onboarding.core import MAX_CAPITAL_CHARS, Question
 from profile_app.onboarding.pages import CHOICES, TEXTS, Known
 from profile_app.onboarding.services import check_answers, finish_run, save_answer, undo_completion
 from profile_app.portrait.core.tags import MULTIPLE
-from profile_app.portrait.views.profile import open_owner
+from profile_app.portrait.views.owner import open_owner
 
 
 @page(Act.PROFILE_READ)

@@ -24,7 +24,6 @@ from minara_site.web.filters import changed_query
 from minara_site.web.lists import total_label
 from minara_site.web.responses import render_page
 from profile_app.portrait.core.profile import SETTINGS
-from profile_app.portrait.pages.profile import shape_switches
 from profile_app.prompt.core import Prompt
 from profile_app.prompt.models import SessionSnapshot
 from profile_app.prompt.pages import bar_of, compare, left_out_rows
@@ -39,6 +38,7 @@ from profile_app.prompt.selectors import (
     load_prompt,
     masked_prompt,
 )
+from profile_app.rebuild.pages.profile import shape_switches
 from profile_app.workspace.core.identity import AgentIdentity
 from profile_app.workspace.selectors import load_identity, load_problems
 

@@ -1,7 +1,8 @@
-"""The table of rebuild runs: what each read, asked and changed, for its owner. Source: decisions (rebuild trail)."""
+"""What each rebuild read, asked and changed, and when its owner looked at it. Source: decisions (rebuild trail)."""
 
 from typing import Any, ClassVar
 
+from django.conf import settings
 from django.db import models
 
 from minara_site.kernel.fields import one_of
@@ -47,3 +48,16 @@ class RebuildRun(models.Model):
     def subject(self) -> str:
         """How model calls and change sets name it."""
         return f"{RUN_PREFIX}{self.pk}"
+
+
+class ChangesVisit(models.Model):
+    """When an owner last looked at what is new about them; `since` is when the visit before ended, None before one."""
+
+    owner = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, primary_key=True, related_name="+")
+    seen_at = models.DateTimeField()
+    since = models.DateTimeField(null=True)
+
+    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
+
+    class Meta:
+        db_table = "changes_visits"

@@ -14,11 +14,14 @@ from learning_app.ledger.models import Trade
 from learning_app.ledger.selectors import list_trades
 from memory_app.memories.models import Memory
 from minara_site.access.models import User
-from minara_site.kernel.changes.models import ChangeSet
+from minara_site.kernel.changes.models import Change
 from minara_site.kernel.conversations.models import Turn
 from minara_site.kernel.core.fence import fence_label
 from minara_site.kernel.core.redact import redact_text
 from minara_site.kernel.core.vocabulary import Category, Source
+from minara_site.kernel.governance.core import Mode
+from minara_site.kernel.governance.selectors import mode_of
+from minara_site.kernel.llm.gateway import what_is_missing
 from minara_site.kernel.llm.models import LlmUsage
 from profile_app.activity.adapters import SourceFailed, SourceRests
 from profile_app.activity.adapters.hyperliquid import Hyperliquid
@@ -32,6 +35,7 @@ from profile_app.activity.selectors import (
     list_fills,
     load_trading_profile,
 )
+from profile_app.capabilities import REBUILDS
 from profile_app.portrait.core.tags import TagSource
 from profile_app.portrait.core.wallets import EVM, parse_wallets
 from profile_app.portrait.models import FinancialProfile, UserTagEvent
@@ -40,7 +44,7 @@ from profile_app.rebuild.core.memories import SLICE_CHARS, SLICE_TURNS, key_of
 from profile_app.rebuild.models import RebuildRun
 
 DAYS, MAX_GROUPS, MAX_SAMPLE, MAX_KNOWN, MAX_WRONG = 90, 15, 10, 2_000, 30
-NOT_KNOWN = "not known"
+NOT_KNOWN, OFF, NO_MODEL = "not known", "off", "no_model"
 CURSORS = {
     "trades": "trading_summary_last_trade_id_seen",
     "fills": "trading_summary_last_perps_fill_id_seen",
@@ -225,7 +229,8 @@ def find_wrong_keys(owner: User) -> set[str]:
     """Return the keys of statements that rebuilds wrote and that are gone, also those whose texts are purged."""
     runs = list_runs(owner).filter(flow=Flow.MEMORIES, outcome=RunOutcome.WRITTEN)
     wrote = {int(line["key"]): line["hash"] for lines in runs.values_list("wrote", flat=True) for line in lines}
-    standing = Memory.objects.filter(pk__in=wrote, deleted_at__isnull=True).values_list("pk", flat=True)
+    rows = Memory.objects.filter(pk__in=wrote, deleted_at__isnull=True, retired_at__isnull=True)
+    standing = rows.values_list("pk", flat=True)
     return {wrote[pk] for pk in wrote.keys() - set(standing)} | {key_of(text) for text in list_wrong_memories(owner)}
 
 
@@ -237,10 +242,11 @@ def find_wrong_tags(owner: User) -> set[tuple[str, str]]:
 
 
 def find_undone_hashes(owner: User, flow: Flow) -> set[str]:
-    """Return the hashes of texts of runs that were undone as a whole."""
+    """Return the hashes of texts of runs that were undone."""
     runs = {run.subject: run for run in list_runs(owner).filter(flow=flow, outcome=RunOutcome.WRITTEN)}
-    undone = ChangeSet.objects.filter(run__in=runs, undone_by__isnull=False).values_list("run", flat=True)
-    return {line["hash"] for subject in undone for line in runs[subject or ""].wrote}
+    undone = Change.objects.filter(set__undoes__run__in=runs, set__undone_by__isnull=True)
+    keys = set(undone.values_list("set__undoes__run", "key"))
+    return {line["hash"] for subject, run in runs.items() for line in run.wrote if (subject, line["key"]) in keys}
 
 
 def list_runs(owner: Any) -> "QuerySet[RebuildRun]":
@@ -256,6 +262,19 @@ def load_costs(runs: Sequence[RebuildRun]) -> dict[str, dict[str, Any]]:
         model=Max("model"), input=Sum("input_tokens"), output=Sum("output_tokens"), usd=Sum("cost_usd")
     )
     return {row["subject"]: row for row in sums}
+
+
+def why_not() -> str:
+    """Return the code of why no rebuild asks now, empty when they do."""
+    if settings.MINARA.minara_personalization_rebuild == "disabled" or mode_of(REBUILDS) is Mode.OFF:
+        return OFF
+    return NO_MODEL if what_is_missing() else ""
+
+
+def list_last_runs(owner: User) -> list[RebuildRun]:
+    """Return the newest run of each flow. Three queries."""
+    found = (list_runs(owner).filter(flow=flow).order_by("-pk").first() for flow in Flow)
+    return [run for run in found if run]
 
 
 def find_run_of(owner: User, origin: str) -> RebuildRun | None:

@@ -7,6 +7,7 @@ from memory_app.memories.services.edit import (
     apply_changes,
     check_editable,
     edit_memory,
+    keep_memory,
     revert_memory,
 )
 from memory_app.memories.services.guarded import delete_permanently, release_memories, rescan_rows
@@ -57,6 +58,7 @@ __all__ = [
     "hashes_by_owner",
     "hold_memories_again",
     "insert_memories",
+    "keep_memory",
     "lock_memories",
     "mark_batch",
     "move_rows",

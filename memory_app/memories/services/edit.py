@@ -24,13 +24,16 @@ from memory_app.memories.services.guarded import publish_stated, save_judged
 from minara_site.access.models import User
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import content_digest, record_audit
+from minara_site.kernel.changes.models import ChangeSet
+from minara_site.kernel.changes.services import name_set, record, watch
+from minara_site.kernel.core.vocabulary import USER_WRITTEN, Source
 from minara_site.kernel.errors import Conflict, NotFound, Refused
 from minara_site.kernel.events import memory_written, send_after_commit
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.selectors import judge_stored
 from minara_site.kernel.ownership import lock_owner
 
-MAX_REASON_CHARS = 200
+MAX_REASON_CHARS, KEPT = 200, "memory_kept"
 CHANGED_FIELDS = (
     "content",
     "fact_type",
@@ -86,6 +89,33 @@ def edit_memory(
             memory, was_limit=was_limit, actor=principal.actor, tool_call="memory_edited", now=now, reason=reason
         )
     return memory
+
+
+def keep_memory(*, principal: Principal, memory_id: int, now: datetime) -> tuple[Memory, ChangeSet | None]:
+    """Make what was inferred or noted its owner's own word, with the set that undoes it; None where it is so already.
+
+    Raises NotFound, and Conflict (`held`) while the guard holds it.
+    """
+    with transaction.atomic():
+        lock_owner(principal.owner.pk)
+        memory = get_memory(owner=principal.owner, memory_id=memory_id, lock=True)
+        if memory.held_at or memory.deleted_at:
+            raise Conflict(_("It is held or in the trash. Let it in or restore it first."), code="held")
+        watched = watch(MEMORY_KIND, [memory])
+        if memory.source not in USER_WRITTEN:
+            memory.source = Source.USER_EXPLICIT
+            memory.save(update_fields=["source"])
+        made = record(KEPT, watched, actor=principal.actor, at=now)
+        if made:
+            record_audit(
+                now=now,
+                actor=principal.actor,
+                tool_call=KEPT,
+                owner_id=memory.owner_id,
+                details={"id": memory.pk, **name_set(made)},
+            )
+            send_after_commit(memory_written, owner_id=memory.owner_id, memory_ids=(memory.pk,))
+    return memory, made
 
 
 def revision_of(

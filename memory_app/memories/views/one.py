@@ -29,7 +29,7 @@ from memory_app.memories.selectors import (
     get_history,
     open_memory,
 )
-from memory_app.memories.services import Batch, delete_memories, restore_memories, revert_memory
+from memory_app.memories.services import Batch, delete_memories, keep_memory, restore_memories, revert_memory
 from memory_app.memories.views.hard import ask_first, must_ask
 from memory_app.memories.views.notices import announce, show_held, undo_of_edit
 from memory_app.memories.views.rows import answer_row
@@ -113,6 +113,15 @@ def delete(request: PageRequest, memory_id: int) -> HttpResponse:
 def restore(request: PageRequest, memory_id: int) -> HttpResponse:
     """Bring a memory back from the trash."""
     return remove_or_restore(request, memory_id, "restore", restore_memories)
+
+
+@page(Act.MEMORY_WRITE, methods=("POST",))
+def keep(request: PageRequest, memory_id: int) -> HttpResponse:
+    """Make a memory that others wrote one's own word."""
+    memory, made = keep_memory(principal=request.principal, memory_id=memory_id, now=timezone.now())
+    undo = reverse("undo", args=[made.pk]) if made else None
+    toast(request, _("Kept. It is your own word now.") if made else _("It is your own word already."), undo)
+    return back(request, reverse("memories:one", args=[memory.pk]))
 
 
 def remove_or_restore(

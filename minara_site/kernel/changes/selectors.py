@@ -22,16 +22,19 @@ def plan_undo(
     now: datetime,
     owner: Owner = EVERYONE,
     kinds: Collection[str] | None = None,
+    only: tuple[str, str] | None = None,
     lock: bool = False,
 ) -> Plan:
     """Return what undoing these sets, and the creation of the rows `made`, would do to the rows of this owner.
 
     Of each row its changes of these sets are undone from the newest on, as long as it reads what they left; of a row
     that they made its creation. `sets` are ids or a queryset, `made` are keys by kind, whose owners the caller locks.
-    Only rows of these `kinds`, where some are named. `lock` keeps rows until the transaction ends.
+    Only rows of these `kinds`, where some are named, or `only` the row of this kind and key. `lock` keeps
+    rows until the transaction ends.
     """
     changes = Change.objects.done().filter(set__in=sets)
     changes = changes if kinds is None else changes.filter(kind__in=kinds)
+    changes = changes if only is None else changes.filter(kind=only[0], key=only[1])
     newest = list(changes.for_owner(owner).order_by("-pk"))
     if lock:
         lock_owners(change.owner_id for change in newest)

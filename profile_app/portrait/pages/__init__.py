@@ -1,1 +1,1 @@
-"""How the profile and its tags look on pages."""
+"""How tags look."""

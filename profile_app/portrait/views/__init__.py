@@ -1,1 +1,1 @@
-"""The pages of the profile and of its tags."""
+"""The page of the tags."""

@@ -13,7 +13,7 @@ from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Invalid, NotFound
 from minara_site.shell.pages import PageRequest, done_by, page
-from minara_site.web.responses import render_page, see_other, toast
+from minara_site.web.responses import back, render_page, toast
 from profile_app.portrait.core.tags import MULTIPLE, TagSource
 from profile_app.portrait.pages.tags import NAMES, anchor_of, page_context, value_label
 from profile_app.portrait.services.tags import TagChange, clear_tag, confirm_tag, set_tag, undo_change
@@ -105,7 +105,7 @@ def undo(request: PageRequest, tag_event_id: int) -> HttpResponse:
         **done_by(request),
     )
     toast(request, _("%(name)s is as it was.") % {"name": NAMES[change.name]})
-    return see_other(f"{reverse('tags:page')}#{anchor_of(change.name)}")
+    return back(request, f"{reverse('tags:page')}#{anchor_of(change.name)}")
 
 
 def answer(
@@ -118,4 +118,4 @@ def answer(
         toast(request, said, reverse("tags:undo", args=[change.event_id]))
     else:
         toast(request, _("It says so already. Nothing was changed."))
-    return see_other(f"{reverse('tags:page')}#{anchor_of(change.name)}")
+    return back(request, f"{reverse('tags:page')}#{anchor_of(change.name)}")

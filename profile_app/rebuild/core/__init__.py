@@ -32,6 +32,11 @@ class Flow(StrEnum):
         """Who writes what it says."""
         return f"job:{self.job}"
 
+    @property
+    def next_column(self) -> str:
+        """The column of the profile that says when it may ask again."""
+        return f"{self}_next_update"
+
 
 class RunOutcome(StrEnum):
     """What became of a run. One that is `lost` was cut off before it wrote anything."""

@@ -32,7 +32,6 @@ from minara_site.kernel.llm.gateway import (
     Question,
     UnknownModelPrice,
     ask,
-    what_is_missing,
 )
 from minara_site.kernel.ownership import lock_owner
 from profile_app.capabilities import REBUILDS
@@ -41,14 +40,10 @@ from profile_app.portrait.selectors.profile import load_profile
 from profile_app.portrait.services.profile import get_locked
 from profile_app.rebuild.core import REBUILT, Flow, RunOutcome
 from profile_app.rebuild.models import RebuildRun
+from profile_app.rebuild.selectors import why_not
 from profile_app.rebuild.services import memories, summary, tags
 from profile_app.rebuild.services.work import Work, Written
 
-NEXT = {
-    Flow.SUMMARY: "trading_summary_next_update",
-    Flow.TAGS: "tags_next_update",
-    Flow.MEMORIES: "memories_next_update",
-}
 READS: dict[Flow, Callable[..., Work[Any] | None]] = {
     Flow.SUMMARY: summary.read,
     Flow.TAGS: tags.read,
@@ -58,7 +53,7 @@ NOT_ASKED = (ModelNotConfigured, UnknownModelPrice, BudgetExceededError, Capabil
 FAILED = (AnswerInvalid, Unavailable, Throttled, Refused)
 RETRY = timedelta(hours=1)
 """When to look again where there is something to ask and nobody to ask."""
-NOTHING, OFF, NO_MODEL = "nothing_new", "off", "no_model"
+NOTHING = "nothing_new"
 
 log = structlog.get_logger(__name__)
 
@@ -81,13 +76,6 @@ def rebuild_on_boot(*, now: datetime) -> None:
             nudge_all(flow.job, owners, now=now)
 
 
-def why_not() -> str:
-    """Return the code of why no rebuild asks now, empty when they do."""
-    if settings.MINARA.minara_personalization_rebuild == "disabled" or mode_of(REBUILDS) is Mode.OFF:
-        return OFF
-    return NO_MODEL if what_is_missing() else ""
-
-
 def rebuild(
     flow: Flow,
     *,
@@ -107,7 +95,7 @@ def rebuild(
             outcome=RunOutcome.LOST, ended_at=now
         )
         profile = load_profile(owner_id)
-        rests_until = getattr(profile, NEXT[flow])
+        rests_until = getattr(profile, flow.next_column)
         if rests_until and rests_until > now and not is_forced:
             schedule.next_at = rests_until
             return {"result": "cooldown"}
@@ -192,7 +180,7 @@ def rest(run: RebuildRun, *, now: datetime) -> FinancialProfile:
     """Move the cooldown of a flow; return the locked profile. Needs a transaction."""
     lock_owner(run.owner_id)
     profile = get_locked(run.owner_id, now)
-    column = NEXT[Flow(run.flow)]
+    column = Flow(run.flow).next_column
     setattr(profile, column, now + cooldown_of(Flow(run.flow)))
     profile.updated_at = now
     profile.save(update_fields=[column, "updated_at"])

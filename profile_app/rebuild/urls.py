@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from profile_app.portrait.views import profile, wallets
+from profile_app.rebuild.views import profile, wallets
 
 app_name = "profile"
 

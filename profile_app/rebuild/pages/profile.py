@@ -12,6 +12,9 @@ from memory_app.memories.prompt_rows import load_prompt_rows
 from minara_site.access.models import User
 from minara_site.kernel.core.tokens import estimate_tokens
 from minara_site.kernel.guard.masking import mask, masked_for
+from minara_site.web.charts import percent
+from profile_app.activity.pages import MarketRow, shape_markets
+from profile_app.activity.selectors import load_trading_profile
 from profile_app.documents.core import CUSTOM_PROMPT
 from profile_app.documents.models import Document
 from profile_app.documents.pages import count_text, shape_waiting
@@ -25,6 +28,7 @@ from profile_app.portrait.core.profile import (
 )
 from profile_app.portrait.core.sections import Portrait, costs_of
 from profile_app.portrait.core.wallets import MAX_WALLETS, Wallet, parse_wallets
+from profile_app.portrait.models import FinancialProfile
 from profile_app.portrait.selectors.profile import (
     find_last_refresh,
     find_prompt,
@@ -34,6 +38,12 @@ from profile_app.portrait.selectors.profile import (
     summaries_of,
 )
 from profile_app.portrait.selectors.tags import stable_tags
+from profile_app.rebuild.core import Flow
+from profile_app.rebuild.labels import FLOWS, outcome_label, reason_label, run_url
+from profile_app.rebuild.models import RebuildRun
+from profile_app.rebuild.selectors import DAYS, list_last_runs, why_not
+
+MAX_BARS = 8
 
 SWITCHES: dict[str, tuple[str | Promise, str | Promise]] = {
     INCLUDE_MEMORIES: (
@@ -69,6 +79,25 @@ class SummaryPart:
 
 
 @dataclass(frozen=True, slots=True)
+class MarketBar:
+    """What was traded in one market; `share` is its volume in percent of the largest."""
+
+    row: MarketRow
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class LastRun:
+    """The newest run of a flow in words, and from when it may ask again."""
+
+    run: RebuildRun | None
+    flow: Any
+    outcome: str
+    url: str
+    next_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class WalletRow:
     """A wallet, and on which kind of chain its address is."""
 
@@ -78,7 +107,7 @@ class WalletRow:
 
 
 def page_context(owner: User, reader: User, *, now: datetime) -> dict[str, Any]:
-    """Return what the page shows of an owner's profile; secrets of another owner are masked. Twelve queries at most."""
+    """Return what the page shows of an owner's profile; secrets of another owner are masked. 17 queries at most."""
     profile, is_own = load_profile(owner.pk), owner.pk == reader.pk
     document = find_prompt(owner)
     summaries = summaries_of(load_profile_texts(owner.pk))
@@ -93,12 +122,42 @@ def page_context(owner: User, reader: User, *, now: datetime) -> dict[str, Any]:
         "switches": shape_switches(settings_record(profile), costs),
         "summary": shape_summary(summaries, is_own=is_own),
         "summary_updated_at": profile.trading_summary_updated_at,
-        "summary_next_at": profile.trading_summary_next_update,
         "wallets": shape_wallets(parse_wallets(profile.reference_wallets_json), is_own=is_own),
         "max_wallets": MAX_WALLETS,
+        "markets": shape_bars(owner, now=now),
+        "days_shown": DAYS,
+        "runs": shape_runs(owner, profile, is_own=is_own),
+        "why_not": reason_label(why_not()),
         "last_refresh": last,
         "wait_seconds": refresh_wait(last, now).total_seconds(),
     }
+
+
+def shape_bars(owner: User, *, now: datetime) -> list[MarketBar]:
+    """Return the markets that an owner traded in these days, the most volume first. Two queries."""
+    trading = load_trading_profile(owner, now=now, days=DAYS)
+    most = sorted(trading.by_market.items(), key=lambda each: (-each[1].volume_usd, each[0]))[:MAX_BARS]
+    largest = float(most[0][1].volume_usd) if most else 0
+    rows = shape_markets(most)
+    return [
+        MarketBar(row, percent(float(figures.volume_usd), largest))
+        for row, (_name, figures) in zip(rows, most, strict=True)
+    ]
+
+
+def shape_runs(owner: User, profile: FinancialProfile, *, is_own: bool) -> list[LastRun]:
+    """Return what each flow did last. Three queries."""
+    last = {run.flow: run for run in list_last_runs(owner)}
+    return [
+        LastRun(
+            run := last.get(flow),
+            FLOWS[flow],
+            outcome_label(run.outcome, run.reason) if run else "",
+            run_url(run, owner, is_own=is_own) if run else "",
+            getattr(profile, flow.next_column),
+        )
+        for flow in Flow
+    ]
 
 
 def shape_switches(settings: Mapping[str, bool], costs: Mapping[str, int]) -> list[SwitchRow]:

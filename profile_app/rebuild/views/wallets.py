@@ -16,7 +16,7 @@ from profile_app.portrait.core.wallets import Wallet, dump_wallets, parse_wallet
 from profile_app.portrait.forms import LabelForm, WalletForm
 from profile_app.portrait.selectors.profile import load_wallets
 from profile_app.portrait.services.profile import set_reference_wallets
-from profile_app.portrait.views.profile import show_profile
+from profile_app.rebuild.views.profile import show_profile
 
 FORMER_WALLETS = "former_reference_wallets"  # in the browser session, for an undo: the lists before and after
 

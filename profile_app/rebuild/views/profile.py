@@ -31,15 +31,15 @@ from profile_app.documents.views import (
 )
 from profile_app.portrait.core.profile import SETTINGS
 from profile_app.portrait.forms import PromptForm, WalletForm
-from profile_app.portrait.pages.profile import SWITCHES, counted, page_context
 from profile_app.portrait.selectors.profile import find_prompt
 from profile_app.portrait.services.profile import (
     change_settings,
-    open_profile,
     request_refresh,
     save_custom_prompt,
     save_custom_prompt_draft,
 )
+from profile_app.portrait.views.owner import open_owner
+from profile_app.rebuild.pages.profile import SWITCHES, counted, page_context
 
 
 @page(Act.PROFILE_READ)
@@ -71,7 +71,7 @@ def prompt_versions(request: PageRequest) -> HttpResponse:
         "more_url": f"?below={oldest}{whose}" if oldest > 1 else "",
         "owner_name": "" if owner == reader else owner.username,
     }
-    return render_page(request, "profile_app/portrait/versions.html", context)
+    return render_page(request, "profile_app/rebuild/versions.html", context)
 
 
 @page(Act.PROFILE_WRITE, methods=("POST",))
@@ -181,15 +181,6 @@ def refresh(request: PageRequest) -> HttpResponse:
     return see_other("profile:page")
 
 
-def open_owner(request: PageRequest) -> User:
-    """Return whose profile a page shows. Raises NotFound."""
-    return open_profile(
-        principal=request.principal,
-        owner_name=request.GET.get("owner"),
-        now=timezone.now(),
-    )
-
-
 def show_profile(
     request: PageRequest,
     owner: User,
@@ -219,7 +210,7 @@ def show_profile(
     }
     return render_page(
         request,
-        "profile_app/portrait/profile.html",
+        "profile_app/rebuild/profile.html",
         context,
         status=status,
     )

@@ -1,0 +1,1 @@
+"""How profile, rebuilds and what is new look."""

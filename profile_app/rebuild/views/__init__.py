@@ -1,0 +1,1 @@
+"""The page of the profile, and what is new about its owner."""
