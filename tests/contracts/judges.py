@@ -38,7 +38,7 @@ WRITE = re.compile(
 )
 # Who looked and how often, and that writes work: no state of an owner
 LOGS = {
-    *("access_log", "search_log", "search_log_hits", "suggestion_log"),
+    *("access_log", "search_log", "search_log_hits", "suggestion_log", "changes_visits"),
     *("busy_marks", "rate_counts", "instance_meta"),
 }
 OF_THE_TRANSACTION = re.compile(r"\s*(?:SAVEPOINT|RELEASE|ROLLBACK|BEGIN|COMMIT|SET|PRAGMA)\b", re.IGNORECASE)

@@ -265,6 +265,7 @@ PAGES: dict[str, Row] = {
     "memories/<int:memory_id>/history/<int:version>/revert/": page(Act.MEMORY_WRITE, post=ONLY_ANA),
     "memories/<int:memory_id>/delete/": page(Act.MEMORY_REMOVE, get=ANA_AND_OPERATORS, post=ANA_AND_OPERATORS),
     "memories/<int:memory_id>/restore/": page(Act.MEMORY_REMOVE, get=ANA_AND_OPERATORS, post=ANA_AND_OPERATORS),
+    "memories/<int:memory_id>/keep/": page(Act.MEMORY_WRITE, post=ONLY_ANA),
     "memories/<int:memory_id>/hard-constraint/": page(Act.PREFERENCE_PROPOSE, post=ONLY_ANA),
     "onboarding/": page(Act.PROFILE_READ, get=OWNERS),
     "onboarding/finish/": page(Act.PROFILE_WRITE, post=OWNERS),
@@ -302,6 +303,7 @@ PAGES: dict[str, Row] = {
     "profile/preferences/<int:preference_id>/archive-constraint/": page(
         Act.PREFERENCE_ACTIVATE, get=ONLY_ANA, post=ONLY_ANA
     ),
+    "profile/changes/": page(Act.PROFILE_READ, get=OWNERS),
     "profile/tags/": page(Act.PROFILE_READ, get=OWNERS),
     "profile/tags/undo/<int:tag_event_id>/": page(Act.PROFILE_WRITE, post=ONLY_ANA),
     "profile/tags/<str:tag_name>/declare/": page(Act.PROFILE_WRITE, post=OWNERS),

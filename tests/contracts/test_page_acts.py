@@ -170,6 +170,7 @@ WALKS: dict[str, Walk] = {
     "memories:edit": Walk(then={"version": 2}, query="?version=3"),
     "memories:revert": Walk(then={"version": 2}, query="?version=3"),
     "memories:delete": Walk(),
+    "memories:keep": Walk(samples={"memory_id": "noted_id"}),
     "memories:restore": Walk(samples={"memory_id": "deleted_id"}),
     "memories:bulk": Walk(),
     "memories:make_hard": Walk(body={"dimension": "risk_limit"}, samples={"memory_id": "hard_id"}),

@@ -179,8 +179,7 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
         return int(write_memory(owner_id=user.pk, draft=draft, now=now).pk)
 
     typed = [remember(number, Source.USER_MANUAL) for number in range(12)]
-    for category in Category:
-        remember(99, Source.AGENT_RECORDED, category)
+    noted = [remember(99, Source.AGENT_RECORDED, category) for category in Category]
     edit_memory(
         principal=me,
         memory_id=typed[0],
@@ -352,6 +351,7 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
     )
     samples = {
         "memory_id": typed[0],
+        "noted_id": noted[0],
         "hard_id": write_memory(owner_id=user.pk, draft=labelled, now=now).pk,
         "deleted_id": deleted[0],
         "deleted_ids": deleted,

@@ -37,7 +37,7 @@ def names_of(role: Role) -> dict[str, list[str]]:
 class TestNav:
     def test_each_role_finds_its_entries_with_the_pages_that_there_are(self) -> None:
         assert names_of(Role.USER) == {
-            "home": ["home"],
+            "home": ["home", "changes"],
             "memories": ["memories", "facts", "user_profile", "held", "trash", "own_queue"],
             "search": ["search", "compare_rankings"],
             "assets": ["assets", "links"],
@@ -48,7 +48,7 @@ class TestNav:
             "settings": ["settings", "security", "keys", "privacy", "your_data"],
         }
         assert names_of(Role.OPERATOR) == {
-            "home": ["home"],
+            "home": ["home", "changes"],
             "review": ["queue", "review.held", "conflicts", "outcomes", "alerts"],
             "memories": ["memories", "facts", "user_profile", "trash", "writers"],
             "search": ["search", "compare_rankings"],

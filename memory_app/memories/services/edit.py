@@ -94,13 +94,15 @@ def edit_memory(
 def keep_memory(*, principal: Principal, memory_id: int, now: datetime) -> tuple[Memory, ChangeSet | None]:
     """Make what was inferred or noted its owner's own word, with the set that undoes it; None where it is so already.
 
-    Raises NotFound, and Conflict (`held`) while the guard holds it.
+    Raises NotFound, and Conflict: `held` while the guard holds it, `own_page` for a limit or a preference.
     """
     with transaction.atomic():
         lock_owner(principal.owner.pk)
         memory = get_memory(owner=principal.owner, memory_id=memory_id, lock=True)
         if memory.held_at or memory.deleted_at:
             raise Conflict(_("It is held or in the trash. Let it in or restore it first."), code="held")
+        if memory.is_hard or memory.preference_id:
+            raise Conflict(_("A limit or preference is confirmed on its own page."), code="own_page")
         watched = watch(MEMORY_KIND, [memory])
         if memory.source not in USER_WRITTEN:
             memory.source = Source.USER_EXPLICIT

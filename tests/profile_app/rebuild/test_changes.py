@@ -37,8 +37,10 @@ def rebuilt(ana, answers):
 def acts_of(text):
     """Return where each button or link of the lines leads, by what it says."""
     main = text[text.index("<main") :]
-    forms = re.findall(r'<form class="inline" method="post" action="([^"]+)">.*?</svg>\s*(\w+)\s*</button>', main, re.S)
-    links = re.findall(r'<a class="btn btn-s" href="([^"]+)">.*?</svg>\s*([\w ]+?)\s*</a>', main, re.S)
+    forms = re.findall(
+        r'<form class="inline" method="post" action="([^"]+)">.*?</svg>\s*(\w+)\s*</button>', main, re.DOTALL
+    )
+    links = re.findall(r'<a class="btn btn-s" href="([^"]+)">.*?</svg>\s*([\w ]+?)\s*</a>', main, re.DOTALL)
     return {(word, url.replace("&amp;", "&")) for url, word in forms + links}
 
 
