@@ -141,7 +141,9 @@ def load_trading_profile(owner: User, *, now: datetime, days: int = PROFILE_DAYS
         .values_list("day", "symbol", *COLUMNS)
     ]
     ends = datetime.combine(first + timedelta(days=1), time.min, zone)
-    edge = list_fills(owner=owner).filter(ts_ms__gte=ms_of(since), ts_ms__lt=ms_of(ends))
+    edge = PerpsFill.objects.filter(  # by account alone: with the owner, SQLite reads all that they ever traded
+        account__in=list_accounts(owner=owner), ts_ms__gte=ms_of(since), ts_ms__lt=ms_of(ends)
+    )
     begun = figures_by_day(fill_rows(edge), day_of=day_reader(zone))
     found += [(day, symbol, replace(figures, gaps=0)) for (day, symbol), figures in begun.items()]
     return TradingProfile(
@@ -164,7 +166,7 @@ def grouped(found: Iterable[tuple[Any, Figures]]) -> dict[Any, Figures]:
 
 def load_funding(owner: User, *, since: datetime) -> Any:
     """Return the funding paid (-) and received (+) since then in USD, None where it was never read."""
-    rows = FundingPayment.objects.for_owner(owner).filter(account__removed_at__isnull=True)
+    rows = FundingPayment.objects.for_owner(owner).filter(account__in=list_accounts(owner=owner))
     if not rows.exists():
         return None
     return rows.filter(ts_ms__gte=ms_of(since)).aggregate(sum=Sum("amount_usd"))["sum"] or 0

@@ -45,6 +45,7 @@ NAMES = (
     "bundle",
     "refusals",
     "jobs",
+    "activity",
     "backup",
     "moving",
     "changes",
