@@ -29,6 +29,11 @@ ONBOARDING = ngettext_lazy(
     "count",
 )
 
+REBUILT = ngettext_lazy(
+    "Rebuilt %(number)s line of the profile",
+    "Rebuilt %(number)s lines of the profile",
+    "count",
+)
 TAGS = ngettext_lazy("Set %(number)s tag", "Set %(number)s tags", "count")
 CLEARED_TAGS = ngettext_lazy("Cleared %(number)s tag", "Cleared %(number)s tags", "count")
 
@@ -47,7 +52,13 @@ ACTS = (
     AuditAct("personalization_snapshot", _("Profile read by an agent")),
     AuditAct("search_user_trades", _("Trades of the user read by an agent")),
     AuditAct("search_conversation_memory", _("Memories of the user searched by an agent")),
-    AuditAct("profile_rebuilt", _("Profile rebuilt"), undone_by="profile_write", undone_as="profile_rebuild_undone"),
+    AuditAct(
+        "profile_rebuilt",
+        _("Profile rebuilt"),
+        feed=FeedLine(REBUILT, "t-read", "changes:page"),
+        undone_by="profile_write",
+        undone_as="profile_rebuild_undone",
+    ),
     AuditAct("profile_rebuild_undone", _("Rebuild of the profile undone"), changes_prompt=True),
     AuditAct("strategy_run_started", _("Strategy started")),
     AuditAct("strategy_run_stopped", _("Strategy stopped")),

@@ -23,6 +23,7 @@ from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.selectors import mode_of
 from minara_site.kernel.llm.gateway import what_is_missing
 from minara_site.kernel.llm.models import LlmUsage
+from minara_site.kernel.ownership import Owner
 from profile_app.activity.adapters import SourceFailed, SourceRests
 from profile_app.activity.adapters.hyperliquid import Hyperliquid
 from profile_app.activity.core.figures import Figures, day_reader, figures_by_day, ms_of, row_of, sum_figures, zone_of
@@ -249,7 +250,7 @@ def find_undone_hashes(owner: User, flow: Flow) -> set[str]:
     return {line["hash"] for subject, run in runs.items() for line in run.wrote if (subject, line["key"]) in keys}
 
 
-def list_runs(owner: Any) -> "QuerySet[RebuildRun]":
+def list_runs(owner: Owner) -> "QuerySet[RebuildRun]":
     """Return the runs of an owner, unordered."""
     rows: QuerySet[RebuildRun] = RebuildRun.objects.for_owner(owner)
     return rows
@@ -269,6 +270,11 @@ def why_not() -> str:
     if settings.MINARA.minara_personalization_rebuild == "disabled" or mode_of(REBUILDS) is Mode.OFF:
         return OFF
     return NO_MODEL if what_is_missing() else ""
+
+
+def list_written(owner: Owner) -> "QuerySet[RebuildRun]":
+    """Return the runs that wrote something, the newest first, with their owners."""
+    return list_runs(owner).filter(outcome=RunOutcome.WRITTEN).select_related("owner").order_by("-pk")
 
 
 def list_last_runs(owner: User) -> list[RebuildRun]:

@@ -19,6 +19,9 @@ from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.audit_log.table import FeedLine, load_acts
 from minara_site.kernel.ownership import EVERYONE, Owner
 from minara_site.web.moments import number_label
+from profile_app.rebuild.core import REBUILT, Flow
+from profile_app.rebuild.models import RebuildRun
+from profile_app.rebuild.selectors import list_written
 
 MAX_READ = 100  # entries: what is older counts as "more than"
 MAX_SHOWN = 8
@@ -63,7 +66,7 @@ COUNTED_SINCE: dict[str, Any] = {
 
 
 def load_feed(*, owner: Owner, reader: User, since: datetime | None) -> Feed:
-    """Return what happened to an owner's data, or to everyone's, for this reader. Three queries.
+    """Return what happened to an owner's data, or to everyone's, for this reader. Four queries.
 
     The reader's own acts are read beside the newest, and have places of their own, whatever else happens.
     """
@@ -72,9 +75,11 @@ def load_feed(*, owner: Owner, reader: User, since: datetime | None) -> Feed:
     reads = theirs, theirs.filter(actor=me)
     recent, own = (AuditEntry.objects.filter(pk__in=read.values("pk")[:MAX_READ]).values("pk") for read in reads)
     entries = list(rows.filter(pk__in=recent.union(own)).select_related("owner"))
-    newer = [entry for entry in entries if since and entry.at > since]
+    runs = [entry_of(run) for run in list_written(owner)[:MAX_READ]]
     lines = {act.name: act.feed for act in load_acts().values() if act.feed}
-    groups = group_acts(entry for entry in entries if act_of(entry) in lines)
+    told = sorted([*entries, *runs], key=lambda entry: entry.at, reverse=True)
+    newer = [entry for entry in entries if since and entry.at > since]
+    groups = group_acts(entry for entry in told if act_of(entry) in lines)
     shown = [group for group in groups if group[0].actor == me][:OWN_SHOWN]
     shown += [group for group in groups if group not in shown][: MAX_SHOWN - len(shown)]
     owners = [group[0].owner for group in shown if group[0].owner]
@@ -90,13 +95,24 @@ def load_feed(*, owner: Owner, reader: User, since: datetime | None) -> Feed:
                 lines[act_of(group[0])],
                 names,
                 reader,
-                is_cut=may_go_on(group, mine if group[0].actor == me else entries),
+                is_cut=may_go_on(group, mine if group[0].actor == me else entries if group[0].pk else runs),
             )
             for group in groups
             if group in shown
         ],
         since=[str(COUNTED_SINCE[name] % counted(count)) for name, count in counts.items() if count],
         is_more=len(newer) >= MAX_READ,
+    )
+
+
+def entry_of(run: RebuildRun) -> AuditEntry:
+    """Return what a rebuild wrote as the log would tell it: a rebuild has its own table of runs instead."""
+    return AuditEntry(
+        at=run.ended_at or run.started_at,
+        actor=Flow(run.flow).actor,
+        tool_call=REBUILT,
+        owner=run.owner,
+        details={"count": len(run.wrote)},
     )
 
 
