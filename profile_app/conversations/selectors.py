@@ -41,6 +41,6 @@ def find_facts(session: Session, turns: Sequence[Turn]) -> dict[str, list[Memory
     origins = [turn_origin(session.pk, turn.sequence) for turn in turns]
     rows = Memory.objects.filter(owner_id=session.owner_id, category=Category.PERSONALIZATION, origin__in=origins)
     facts: dict[str, list[Memory]] = {}
-    for memory in rows.filter(deleted_at__isnull=True).select_related("owner").order_by("pk"):
+    for memory in rows.filter(deleted_at__isnull=True).order_by("pk"):
         facts.setdefault(memory.origin, []).append(memory)
     return facts
