@@ -37,10 +37,10 @@ def load_turns(session: Session, *, turn: int) -> TurnsPage:
 
 
 def find_facts(session: Session, turns: Sequence[Turn]) -> dict[str, list[Memory]]:
-    """Return by origin what rebuilds took from these turns, without what was deleted. One query."""
+    """Return by origin what rebuilds took from these turns and agents read. One query."""
     origins = [turn_origin(session.pk, turn.sequence) for turn in turns]
     rows = Memory.objects.filter(owner_id=session.owner_id, category=Category.PERSONALIZATION, origin__in=origins)
     facts: dict[str, list[Memory]] = {}
-    for memory in rows.filter(deleted_at__isnull=True).order_by("pk"):
+    for memory in rows.live().order_by("pk"):
         facts.setdefault(memory.origin, []).append(memory)
     return facts
