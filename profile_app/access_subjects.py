@@ -6,6 +6,7 @@ from minara_site.access.access_log import AccessSubject
 
 ACCESS_SUBJECTS = (
     AccessSubject("prompt", _("what the agent reads"), "prompt:page", parameter="session"),
+    AccessSubject("conversation", _("a conversation"), "conversations:page"),
     AccessSubject("profile", _("the profile"), "profile:page"),
     AccessSubject("accounts", _("own accounts"), "activity:page"),
     AccessSubject("capital", _("capital"), "capital"),

@@ -5,6 +5,7 @@ from django.urls import URLPattern, URLResolver, include, path
 urlpatterns: list[URLPattern | URLResolver] = [
     path("ops/internals/capital/", include("profile_app.capital.urls")),
     path("ops/internals/strategy-runs/", include("profile_app.strategies.urls")),
+    path("conversations/", include("profile_app.conversations.urls")),
     path("onboarding/", include("profile_app.onboarding.urls")),
     path("profile/", include("profile_app.rebuild.urls")),
     path("profile/activity/", include("profile_app.activity.urls")),

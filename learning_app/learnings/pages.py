@@ -26,6 +26,7 @@ from minara_site.kernel.core.tokens import estimate_tokens
 from minara_site.kernel.guard.selectors import find_last_hold, find_refused
 from minara_site.shell.lists import OwnedList
 from minara_site.shell.pages import PageRequest
+from minara_site.shell.turns import turn_url
 from minara_site.shell.undo import undo_url
 from minara_site.web.filters import Filter, FilterKind, Rows, Text, search_in
 from minara_site.web.keyset import Order
@@ -195,6 +196,10 @@ class TurnUse:
     sequence: int
     at: datetime
     review: TurnReview | None
+
+    @property
+    def url(self) -> str:
+        return turn_url(self.session_id, self.sequence)
 
 
 def list_turns(row: Learning) -> list[TurnUse]:

@@ -18,12 +18,15 @@ from memory_app.why.selectors import FactEvent, SearchUse, WhyReport, is_judged_
 from minara_site.access.actors import name_writers
 from minara_site.access.models import User
 from minara_site.access.principal import Principal
-from minara_site.kernel.core.vocabulary import BROUGHT_IN, IMPORT_ORIGIN
+from minara_site.kernel.core.redact import redact_text
+from minara_site.kernel.core.vocabulary import BROUGHT_IN, IMPORT_ORIGIN, RUN_ORIGIN
+from minara_site.kernel.governance.subjects import subject_label, subject_url
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.labels import SENTENCES
 from minara_site.kernel.guard.masking import mask, masked_for
 from minara_site.kernel.guard.models import Decision
 from minara_site.kernel.plain_text import parse_number
+from minara_site.shell.turns import turn_link
 from minara_site.web.labels import sentences
 from minara_site.web.moments import cost_label
 
@@ -62,7 +65,7 @@ SURFACES: Mapping[str, str | Promise] = {
 class TimelineEvent:
     """One thing that happened to a memory; `other` is the memory that it names, `tone` the look of its dot.
 
-    `preference_id` is the preference that the memory stands for.
+    `preference_id` is the preference that the memory stands for, `links` are labels with their pages, empty without.
     """
 
     at: datetime
@@ -72,6 +75,7 @@ class TimelineEvent:
     other: Memory | None = None
     note: str = ""
     preference_id: int | None = None
+    links: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +99,7 @@ def steps_of(
     corrects = parse_number(memory.origin, after=MEMORY_ORIGIN)
     other = shown_other(corrects, report, reader)
     words, origin = _("Written by %(name)s"), origin_label(memory)
+    links, quote = taken_from(memory, reader)
     if memory.badge == BROUGHT_IN:
         words = _("Brought in by %(name)s")
     words %= {"name": names[memory.actor]}
@@ -106,7 +111,9 @@ def steps_of(
         tone,
         corrects,
         other,
-        preference_id=memory.preference_id,
+        quote,
+        memory.preference_id,
+        links,
     )
     steps = [written, *guard_steps(memory, report, names)]
     steps += [decision_step(each, memory, report, names, reader) for each in reversed(report.decisions)]
@@ -122,7 +129,21 @@ def origin_label(memory: Memory) -> str:
         return _("out of the file %(file)s") % {"file": origin.removeprefix(IMPORT_ORIGIN)}
     if origin.startswith(TOOL_ORIGIN):
         return _("with the tool %(tool)s") % {"tool": origin.removeprefix(TOOL_ORIGIN)}
+    if turn_link(origin)[0]:
+        return _("out of what was said")
     return _("to correct another") if origin.startswith(MEMORY_ORIGIN) else origin
+
+
+def taken_from(memory: Memory, reader: User) -> tuple[tuple[tuple[str, str], ...], str]:
+    """Return the turn and the rebuild that a memory came out of, with their pages, and the words that say it there."""
+    turn = turn_link(memory.origin)
+    if not turn[0]:
+        return (), ""
+    said, is_own = memory.metadata or {}, memory.owner_id == reader.pk
+    run, quote = f"{RUN_ORIGIN}{said.get('run')}", str(said.get("quote", ""))
+    owner_name = "" if is_own else memory.owner.get_username()
+    links = (turn, (subject_label(run), subject_url(run, owner_name))) if "run" in said else (turn,)
+    return links, quote if is_own else mask(redact_text(quote))
 
 
 def guard_steps(

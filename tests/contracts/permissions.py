@@ -378,6 +378,7 @@ PAGES: dict[str, Row] = {
     "user-profile/undo/": page(Act.USER_PROFILE_WRITE, post=NO_OWNER),  # nobody here has removed anything
     "user-profile/<str:key>/edit/": page(Act.USER_PROFILE_WRITE, get=ONLY_ANA, post=ONLY_ANA),
     "user-profile/<str:key>/remove/": page(Act.USER_PROFILE_WRITE, post=ONLY_ANA),
+    "conversations/<str:session_id>/": page(Act.PROMPT_READ, get=ANA_AND_OPERATORS),
     "prompt/": page(Act.PROMPT_READ, get=OWNERS),
     "workspace/": page(Act.WORKSPACE_READ, get=OWNERS),
     "workspace/note/": page(Act.WORKSPACE_WRITE, get=OWNERS),

@@ -4,11 +4,11 @@ from django.urls import reverse
 from django.utils.translation import gettext as _, gettext_lazy, pgettext_lazy
 
 from learning_app.preferences.core import PREFERENCE_ORIGIN
-from learning_app.preferences.core.mining import TURN_ORIGIN
 from learning_app.preferences.models import Preference
 from learning_app.vocabulary import PreferenceDimension, PreferenceKind, PreferenceSource, PreferenceState
 from minara_site.kernel.core.vocabulary import IMPORT_ORIGIN, IMPORTED, Source
 from minara_site.kernel.plain_text import parse_number
+from minara_site.shell.turns import turn_link
 from minara_site.web.filters import Text
 
 MEMORY_ORIGIN = "memory:"
@@ -61,9 +61,7 @@ def origin_of(row: Preference) -> tuple[str, str]:
         return name, reverse("preferences:one", args=[corrected_id])
     if row.origin.startswith(IMPORT_ORIGIN):
         return _("the file %(file)s") % {"file": row.origin.removeprefix(IMPORT_ORIGIN)}, ""
-    if row.origin.startswith(TURN_ORIGIN):
-        session_id, _colon, sequence = row.origin.removeprefix(TURN_ORIGIN).rpartition(":")
-        return _("turn %(number)s of session %(session)s") % {"number": sequence, "session": session_id}, ""
     if not row.origin and row.source == PreferenceSource.USER and row.actor.startswith("user:"):
         return _("typed by hand"), ""
-    return row.origin, ""
+    words, url = turn_link(row.origin)
+    return words or row.origin, url

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 IMPORT_ORIGIN = "import:"
+RUN_ORIGIN = "run:"  # of what the rebuild of this number wrote
 IMPORT_ACTOR = "command:import"
 IMPORTED = "imported"  # what badges and filters call it
 BROUGHT_IN = "brought_in"  # the same, of what somebody else imported

@@ -12,13 +12,15 @@ from django.utils.translation import gettext as _, gettext_lazy, pgettext_lazy
 from learning_app.preferences.core import PREFERENCE_ORIGIN
 from minara_site.access.actors import name_actors
 from minara_site.access.models import User
-from minara_site.kernel.core.vocabulary import AGENT_ACTOR
+from minara_site.kernel.core.vocabulary import AGENT_ACTOR, RUN_ORIGIN
+from minara_site.kernel.governance.subjects import subject_label, subject_url
+from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.plain_text import parse_number
 from minara_site.web.labels import enumeration
 from profile_app.portrait.core.tags import MARKETS, MULTIPLE, SCHEMA, TagSource, parse_stored_tag_value
 from profile_app.portrait.models import UserTag, UserTagEvent
 from profile_app.portrait.selectors.profile import load_profile
-from profile_app.portrait.selectors.tags import list_tags, load_history
+from profile_app.portrait.selectors.tags import list_tags, load_evidence, load_history
 
 Words = str | Promise
 
@@ -129,6 +131,7 @@ class TagRow:
     author: str
     origin: str
     origin_url: str
+    evidence: str
     history: Sequence[TagEventRow]
     problem: str = ""
 
@@ -156,18 +159,20 @@ def page_context(
     reader: User,
     problems: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Return what the page shows of an owner's tags; `problems` by dimension. Five queries at most."""
+    """Return what the page shows of an owner's tags; `problems` by dimension. Six queries at most."""
     tags = {tag.name: tag for tag in list_tags(owner=owner)}
     history = load_history(owner=owner)
     events = [event for events in history.values() for event in events]
     actors = {tag.actor for tag in tags.values()} | {event.actor for event in events}
     names = name_actors(actors, reader=reader) if actors else {}
+    evidence = load_evidence(owner=owner, tags=tags.values())
     rows = [
         shape_row(
             name,
             tags.get(name),
             history.get(name, ()),
             names,
+            evidence=evidence.get(name, "") if owner == reader else mask(evidence.get(name, "")),
             problem=(problems or {}).get(name, ""),
         )
         for name in SCHEMA
@@ -188,6 +193,7 @@ def shape_row(
     events: Iterable[UserTagEvent],
     names: Mapping[str, str],
     *,
+    evidence: str,
     problem: str,
 ) -> TagRow:
     """Return one dimension in words."""
@@ -202,6 +208,7 @@ def shape_row(
         names.get(tag.actor, "") if tag else "",
         origin,
         origin_url,
+        evidence,
         [shape_event(event, names) for event in events],
         problem,
     )
@@ -254,6 +261,8 @@ def origin_of(origin: str) -> tuple[str, str]:
     """Return in words what a tag was read out of, and its page; both are empty where nothing is known."""
     if preference_id := parse_number(origin, after=PREFERENCE_ORIGIN):
         return _("preference %(id)d") % {"id": preference_id}, reverse("preferences:one", args=[preference_id])
+    if origin.startswith(RUN_ORIGIN):
+        return subject_label(origin), subject_url(origin, "")
     return (_("a tag of the first version"), "") if origin == "user_tags_v1" else ("", "")
 
 

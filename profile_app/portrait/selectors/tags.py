@@ -1,15 +1,19 @@
 """Reads of tags: what counts, what each source says, the history. Sources: S3, contract (`GET /v1/profile`)."""
 
+from collections.abc import Iterable
 from typing import Any
 
+from django.apps import apps
 from django.conf import settings
 from django.db.models import F, Q, Window
 from django.db.models.functions import RowNumber
 from django.utils.translation import gettext as _
 
 from minara_site.access.models import User
+from minara_site.kernel.core.vocabulary import RUN_ORIGIN
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.ownership import Owner
+from minara_site.kernel.plain_text import parse_number
 from minara_site.kernel.prepared import OWNER_ID, Prepared
 from profile_app.portrait.core.sections import CORE_TAGS, PromptTag, only_tags
 from profile_app.portrait.core.tags import SCHEMA, TagSource, labels_of, parse_stored_tag_value
@@ -77,6 +81,24 @@ def load_history(*, owner: Owner) -> dict[str, list[UserTagEvent]]:
     for event in newest:
         history.setdefault(event.name, []).append(event)
     return history
+
+
+def load_evidence(*, owner: Owner, tags: Iterable[UserTag]) -> dict[str, str]:
+    """Return by dimension the sentence with which a rebuild inferred the tag that counts. One query.
+
+    Runs are a table of the rebuilds, which stand above the portrait: reached by its name, never imported.
+    """
+    runs = {tag.name: run_id for tag in tags if (run_id := parse_number(tag.origin, after=RUN_ORIGIN))}
+    if not runs:
+        return {}
+    model: Any = apps.get_model("profile_app", "RebuildRun")
+    wrote = dict(model.objects.for_owner(owner).filter(pk__in=runs.values()).values_list("pk", "wrote"))
+    return {
+        line["name"]: line["evidence"]
+        for name, run_id in runs.items()
+        for line in wrote.get(run_id, ())
+        if line["name"] == name and "evidence" in line
+    }
 
 
 def prompt_tags(owner_id: int) -> list[PromptTag]:

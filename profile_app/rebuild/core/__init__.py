@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from minara_site.kernel.core.fence import PERSONALIZATION, close_fence, open_fence
 
-RUN_ORIGIN, RUN_PREFIX = "run:", "rebuild:"
-"""How an origin names a run, and how usage and change sets do."""
+RUN_PREFIX = "rebuild:"
+"""How usage and change sets name a run."""
 REBUILT = "profile_rebuilt"
 """The act of what a run changed."""
 

@@ -7,13 +7,14 @@ from minara_site.access.models import User
 from minara_site.kernel.changes.core import Step
 from minara_site.kernel.core.fence import fence_text
 from minara_site.kernel.core.redact import redact_text
+from minara_site.kernel.core.vocabulary import RUN_ORIGIN
 from profile_app.portrait.core.tags import SCHEMA, TagSource, labels_of
 from profile_app.portrait.models import FinancialProfile
 from profile_app.portrait.selectors.profile import load_newest_memories, load_profile_texts, summaries_of
 from profile_app.portrait.selectors.tags import list_tags
 from profile_app.portrait.services.tags import set_tags
 from profile_app.rebuild.changes import TAG, TAG_STATE, tag_key
-from profile_app.rebuild.core import RUN_ORIGIN, Flow, render
+from profile_app.rebuild.core import Flow, render
 from profile_app.rebuild.core.tags import MAX_TOKENS, SYSTEM, TagsAnswer, choose_tags
 from profile_app.rebuild.models import RebuildRun
 from profile_app.rebuild.selectors import find_wrong_tags, load_trades, wrong_labels

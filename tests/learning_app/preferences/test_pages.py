@@ -348,7 +348,7 @@ def test_a_mined_one_shows_its_turn_to_its_owner_and_without_secrets_to_operator
         shown = text_of(browser.get(one(row)))
         assert "Only limit orders from now on" in shown
         assert (SECRET.rsplit(maxsplit=1)[-1] in shown) is has_secret
-        assert f"turn 1 of session {session.pk}" in words_of(shown)
+        assert f'href="/conversations/{session.pk}/?turn=1#turn-1">turn 1 of a conversation' in shown
     assert "the file notes.md:3" in words_of(page.get(one(imported)))
     assert 'href="/memories/7/">memory 7' in text_of(page.get(one(memory)))
     assert AccessEntry.objects.filter(owner=ana, kind="preference", object_id=str(row.pk)).exists()

@@ -13,6 +13,7 @@ from profile_app.portrait.models import UserTag
 from profile_app.portrait.pages.tags import NAMES, VALUES, anchor_of
 from profile_app.portrait.services.profile import change_settings
 from profile_app.portrait.services.tags import set_tag
+from profile_app.rebuild.models import RebuildRun
 from tests.kit.clock import NOON
 from tests.kit.page import text_of, toasts_of, undo_of
 from tests.learning_app.rows import make_preference
@@ -117,3 +118,16 @@ def test_asks_as_much_for_many_tags_as_for_none(page: Client, ana: Any, django_a
             say(ana, TagSource.INFERRED, [value] if name == "markets" else value, name=name)
     with django_assert_max_num_queries(20):
         page.get(PAGE)
+
+
+def test_names_the_rebuild_that_inferred_a_tag_and_its_evidence(page: Client, operator_page: Client, ana: Any) -> None:
+    evidence = "Opened 31 positions with 10x."
+    lines = [{"kind": "tag", "key": f"{ana.pk}:risk", "name": "risk", "evidence": evidence}]
+    run = RebuildRun.objects.create(owner=ana, flow="tags", outcome="written", started_at=NOON, wrote=lines)
+    say(ana, TagSource.INFERRED, "aggressive", origin=f"run:{run.pk}")
+    for reader, query in ((page, ""), (operator_page, "?owner=ana")):
+        shown = section(reader, "risk", query)
+        assert f"read out of rebuild {run.pk}" in shown
+        assert f"“{evidence}”" in shown
+    say(ana, TagSource.USER, "balanced")
+    assert evidence not in section(page, "risk")

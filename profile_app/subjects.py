@@ -1,0 +1,15 @@
+"""What model calls and origins of this app are about."""
+
+from django.utils.translation import gettext_lazy as _
+
+from minara_site.kernel.core.vocabulary import RUN_ORIGIN
+from minara_site.kernel.governance.subjects import Subject
+from profile_app.rebuild.core import RUN_PREFIX
+
+
+def run_url(_run_id: str, _owner_name: str) -> str:
+    """Return the page of a rebuild."""
+    return ""
+
+
+SUBJECTS = tuple(Subject(prefix[:-1], _("rebuild %(id)s"), run_url) for prefix in (RUN_ORIGIN, RUN_PREFIX))
