@@ -10,12 +10,11 @@ from memory_app.memories.models import Memory
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import content_digest
 from minara_site.kernel.changes.models import ChangeSet
-from minara_site.kernel.core.vocabulary import WriterKind, writer_kind
+from minara_site.kernel.core.vocabulary import RUN_ORIGIN, WriterKind, writer_kind
 from profile_app.documents.core import PROFILE_SUMMARY
 from profile_app.documents.models import Document
 from profile_app.portrait.models import UserTag
 from profile_app.rebuild.changes import TAG, tag_key
-from profile_app.rebuild.core import RUN_ORIGIN
 from profile_app.rebuild.models import RebuildRun
 from profile_app.rebuild.selectors import list_runs, load_costs
 

@@ -13,6 +13,7 @@ from memory_app.memories.core import MEMORY_KIND
 from minara_site.access.models import User
 from minara_site.kernel.core.vocabulary import USER_WRITTEN, WriterKind
 from minara_site.kernel.guard.masking import mask, masked_for
+from minara_site.shell.turns import turn_link
 from minara_site.web.labels import enumeration
 from minara_site.web.moments import cost_label, number_label
 from profile_app.documents.core import PROFILE_SUMMARY
@@ -138,6 +139,7 @@ def shape_line(new: NewRow, set_id: int | None, *, reader: User, is_own: bool) -
         row.created_at,
         reverse("memories:one", args=[row.pk]),
         is_held=row.held_at is not None,
+        evidence_url=turn_link(row.origin)[1],
         keep=reverse("memories:keep", args=[row.pk])
         if acts and not row.held_at and row.source not in USER_WRITTEN
         else "",

@@ -110,7 +110,8 @@ def test_why_leads_to_the_turn_with_its_words_and_names_the_rebuild(turns, page,
     fact = make_fact(turns[1], "Never sells bitcoin.")
     for reader in (page, operator_page):
         shown = text_of(reader.get(f"/memories/{fact.pk}/why/"))
-        assert f'href="{page_of(turns[1])}?turn=2#turn-2">turn 2 of a conversation</a>, rebuild 12' in shown
+        assert f'href="{page_of(turns[1])}?turn=2#turn-2">turn 2 of a conversation</a>' in shown
+        assert re.search(r'<a href="/profile/changes/\?run=12[^"]*">rebuild 12</a>', shown)
         assert f"“{QUOTE}”" in shown
 
 
