@@ -109,7 +109,7 @@ def failing_line(scope: ReportScope) -> Line:
     cooldown = timedelta(milliseconds=settings.MINARA.history_sync_failure_cooldown_ms)
     wait = min(tried_at for _error, _count, tried_at in found) + cooldown - scope.now
     when = _("The next try is in %(time)s.") % {"time": format_age(wait)} if wait > timedelta() else _("A try is due.")
-    hint = _("Their owners see why on the page Activity, and can read them at once there.")
+    hint = _("Their owners see why on the page Activity; Sync now there tries at once.")
     return Line(
         "accounts_failing",
         _("Accounts that failed too often"),
@@ -156,7 +156,7 @@ def rebuild_lines(scope: ReportScope) -> tuple[Line, Line]:
     if settings.MINARA.minara_personalization_rebuild == "disabled":
         words, hint = _("off"), _("MINARA_PERSONALIZATION_REBUILD is disabled. Set it to enabled to rebuild profiles.")
     elif mode is not Mode.ON:
-        words, hint = (_("off") if mode is Mode.OFF else _("shadow mode")), _("Switch them on under Governance.")
+        words, hint = (_("off") if mode is Mode.OFF else _("shadow mode")), _("Switch them on under System, Automation.")
     else:
         hint = what_is_missing()
         words = _("no model") if hint else _("on")
