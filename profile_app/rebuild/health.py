@@ -156,7 +156,10 @@ def rebuild_lines(scope: ReportScope) -> tuple[Line, Line]:
     if settings.MINARA.minara_personalization_rebuild == "disabled":
         words, hint = _("off"), _("MINARA_PERSONALIZATION_REBUILD is disabled. Set it to enabled to rebuild profiles.")
     elif mode is not Mode.ON:
-        words, hint = (_("off") if mode is Mode.OFF else _("shadow mode")), _("Switch them on under System, Automation.")
+        words, hint = (
+            (_("off") if mode is Mode.OFF else _("shadow mode")),
+            _("Switch them on under System, Automation."),
+        )
     else:
         hint = what_is_missing()
         words = _("no model") if hint else _("on")

@@ -68,12 +68,13 @@ from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.demo import DemoLoad
 from minara_site.kernel.governance.models import ShadowDecision
 from minara_site.kernel.guard.models import Hold
+from minara_site.kernel.jobs.models import OwnerSchedule
 from minara_site.kernel.llm.models import BudgetWindow, LlmUsage
 from minara_site.kernel.market.moves import find_move
 from minara_site.kernel.market.outcome import Direction, Outcome
 from minara_site.kernel.registry import load as load_list
 from minara_site.shell.undo import undo_set
-from profile_app.activity.core.accounts import AccountSource
+from profile_app.activity.core.accounts import SYNC, AccountSource
 from profile_app.activity.models import Account, FundingPayment, SpotActivity
 from profile_app.activity.pages import page_context
 from profile_app.activity.selectors import load_trading_profile
@@ -534,6 +535,7 @@ def test_of_every_part_what_was_written_after_the_load_stays(default: Any, now: 
     load_demo(now=now, actor="command:demo")
     later, faults = now + timedelta(hours=1), Faults()
     written = [(name, write(default, later)) for name, write in WRITTEN.items()]
+    OwnerSchedule.objects.create(owner=User.objects.get(username=MEI), job=SYNC)  # that a job is due is no writing
     before = rows_of_all_databases()
     shown = preview_removal(now=later)
     assert rows_of_all_databases() == before
