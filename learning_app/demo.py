@@ -4,6 +4,7 @@ from learning_app.audit.demo import AuditPart
 from learning_app.cases.demo import CasesPart
 from learning_app.institution.demo import InstitutionPart
 from learning_app.learnings.demo import LearningsPart
+from learning_app.ledger.demo import TradesPart
 from learning_app.methodologies.demo import MethodologiesPart
 from learning_app.preferences.demo import PreferencesPart
 
@@ -14,4 +15,5 @@ DEMO = (
     PreferencesPart(),
     InstitutionPart(),
     AuditPart(),
+    TradesPart(),
 )

@@ -39,6 +39,7 @@ READERS: dict[Reader | None, Label] = {
     Reader.GATEWAY: gettext_lazy("read through the Minara gateway"),
     None: gettext_lazy("nothing reads this account: it is kept, without trades"),
 }
+DEMO_READER = gettext_lazy("demo data: no source is asked")
 SOURCES: dict[str, Label] = {
     AccountSource.PERPS: gettext_lazy("Derivatives"),
     AccountSource.SPOT: gettext_lazy("Spot"),
@@ -311,7 +312,7 @@ def shape_accounts(
             AccountRow(
                 account,
                 SOURCES[account.source],
-                READERS[read_by],
+                DEMO_READER if account.is_demo else READERS[read_by],
                 read_by is not None,
                 state.last_success_at if state else None,
                 moment_of(state.last_synced_ts_ms) if state and state.last_synced_ts_ms else None,

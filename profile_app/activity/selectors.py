@@ -6,7 +6,7 @@ from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db.models import QuerySet, Sum
+from django.db.models import Q, QuerySet, Sum
 from django.utils.translation import gettext as _
 
 from minara_site.access.models import User
@@ -55,9 +55,14 @@ def get_account(*, owner: Owner, account_id: int, is_removed: bool = False) -> A
     return row
 
 
+def is_gateway_set() -> bool:
+    """Say whether address and key of the gateway are set."""
+    return bool(settings.MINARA.minara_base_url and settings.MINARA.minara_api_key)
+
+
 def has_gateway(owner: User) -> bool:
-    """Say whether the gateway's trades are this owner's: those of the user `default`, with address and key."""
-    return bool(owner.is_default and settings.MINARA.minara_base_url and settings.MINARA.minara_api_key)
+    """Say whether the gateway's trades are this owner's: those of the user `default`."""
+    return owner.is_default and is_gateway_set()
 
 
 def has_exchange() -> bool:
@@ -66,10 +71,24 @@ def has_exchange() -> bool:
 
 
 def reader_of(account: Account, owner: User) -> Reader | None:
-    """Return what reads an account, None for nothing: spot without the gateway, or a wallet of another chain."""
+    """Return what reads an account, None for nothing: spot without the gateway, another chain, or the demo's."""
+    if account.is_demo:
+        return None
     if account.is_gateways or account.source == AccountSource.SPOT:
         return Reader.GATEWAY if has_gateway(owner) else None
     return Reader.HYPERLIQUID if has_exchange() and EVM.fullmatch(account.address) else None
+
+
+def list_read() -> AccountQuerySet:
+    """Return the accounts of all owners that something reads, as `reader_of` has it."""
+    is_gateways = Q(is_gateways=True) | Q(source=AccountSource.SPOT)
+    read = Q(pk__in=[])
+    if has_exchange():
+        read |= ~is_gateways & Q(address__regex=f"^{EVM.pattern}$")
+    if is_gateway_set():
+        read |= is_gateways & Q(owner__is_default=True)
+    rows: AccountQuerySet = Account.objects.live().filter(read, is_demo=False)
+    return rows
 
 
 def account_records(rows: Sequence[Account], owner: User) -> list[dict[str, Any]]:

@@ -35,7 +35,7 @@ class TagsPart(DemoPart[DemoTag]):
             now=load.now,
             is_demo=True,
         )
-        actor = f"user:{owner.pk}" if row.source is TagSource.USER else "job:profile.rebuild_tags"
+        actor = f"user:{owner.pk}" if row.source is TagSource.USER else "job:rebuild.tags"
         UserTagEvent.objects.filter(pk=change.event_id).update(actor=actor, at=load.ago(row.hours_ago))
         if change.kind == "set" and change.tag is not None:
             UserTag.objects.filter(pk=change.tag.pk).update(actor=actor, updated_at=load.ago(row.hours_ago))

@@ -24,6 +24,8 @@ from learning_app.cases.services.verify import verify_method
 from learning_app.institution.models import InstitutionRun
 from learning_app.learnings.models import Learning
 from learning_app.learnings.services.change import edit_guidance
+from learning_app.ledger.models import Trade
+from learning_app.ledger.services import TradeDraft, record_trade
 from learning_app.methodologies.models import LifecycleEvent, Methodology
 from learning_app.methodologies.selectors import find_injected
 from learning_app.methodologies.services.decide import quarantine
@@ -59,21 +61,38 @@ from minara_site.console.demo import services
 from minara_site.console.demo.services import MEI, OLGA, load_demo, preview_removal, remove_demo
 from minara_site.console.models import DemoObject
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.changes.models import ChangeSet
 from minara_site.kernel.conversations.models import Session, Turn
 from minara_site.kernel.conversations.services import NewTurn, record_turn
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.demo import DemoLoad
 from minara_site.kernel.governance.models import ShadowDecision
 from minara_site.kernel.guard.models import Hold
+from minara_site.kernel.jobs.models import OwnerSchedule
 from minara_site.kernel.llm.models import BudgetWindow, LlmUsage
 from minara_site.kernel.market.moves import find_move
 from minara_site.kernel.market.outcome import Direction, Outcome
 from minara_site.kernel.registry import load as load_list
+from minara_site.shell.undo import undo_set
+from profile_app.activity.core.accounts import SYNC, AccountSource
+from profile_app.activity.models import Account, FundingPayment, SpotActivity
+from profile_app.activity.pages import page_context
+from profile_app.activity.selectors import load_trading_profile
+from profile_app.activity.services.accounts import add_account
+from profile_app.activity.services.sync import SyncRun, list_targets
+from profile_app.capital.models import CapitalMetrics, CapitalReading
+from profile_app.capital.services import store
 from profile_app.documents.core import Origin
 from profile_app.portrait.core.tags import TagSource
+from profile_app.portrait.models import UserTag
 from profile_app.portrait.services.profile import save_custom_prompt
 from profile_app.portrait.services.tags import set_tag
 from profile_app.prompt.models import SessionSnapshot
+from profile_app.rebuild.core import Flow
+from profile_app.rebuild.models import RebuildRun
+from profile_app.rebuild.services.run import rebuild
+from profile_app.strategies.models import StrategyRun
+from profile_app.strategies.services import start_run
 from profile_app.workspace.services.files import write_file
 from tests.kit.clock import NOON
 from tests.kit.page import text_of
@@ -201,6 +220,39 @@ class TestLoaded:
             assert times == sorted(times)
             assert row.hint_rows.filter(credited_at__isnull=False).count() == row.times_used
             assert not [*verify_method(row, list(row.events.order_by("pk")), apply=False, now=now)]
+
+    def test_own_trades_have_something_of_everything_and_ask_no_source(self, default: Any, now: datetime) -> None:
+        whole, month = (load_trading_profile(default, now=now, days=days) for days in (90, 30))
+        assert whole.by_market.keys() == {"BTC", "ETH", "SOL"}
+        assert (month.perps.gaps, month.perps.liquidations, whole.perps.unknown_dirs) == (1, 1, 0)
+        assert min(whole.perps.won_fills, whole.perps.closing_fills - whole.perps.won_fills) > 20
+        assert whole.perps.fees_usd > 0
+        assert FundingPayment.objects.exists()
+        assert SpotActivity.objects.filter(is_demo=True).exists()
+        assert Account.objects.filter(is_demo=True).count() == 2
+        with override_settings(
+            MINARA=settings.MINARA.model_copy(update={"hyperliquid_info_url": "http://127.0.0.1:1"})
+        ):
+            assert list_targets(SyncRun(default, now), is_forced=True) == []
+            readers = {str(row.reader) for row in page_context(default, default, now=now)["accounts"]}
+        assert readers == {"demo data: no source is asked"}
+        trades = Trade.objects.filter(is_demo=True)
+        assert {*trades.values_list("status", "side")} == {
+            (a, b) for a in ("open", "closed") for b in ("long", "short")
+        } - {("open", "short")}
+        assert not trades.filter(held_at__isnull=False).exists()
+        runs = RebuildRun.objects.filter(owner=default)
+        assert {*runs.values_list("outcome", flat=True)} == {"written", "failed", "not_asked"}
+        assert StrategyRun.objects.filter(stopped_at=None).count() == 1
+        assert CapitalReading.objects.count() > 3
+
+    def test_what_the_demos_rebuild_wrote_can_be_undone(self, default: Any, now: datetime) -> None:
+        run = RebuildRun.objects.get(owner=default, outcome="written")
+        made = ChangeSet.objects.get(run=run.subject)
+        undo_set(made.pk, principal=Principal(default, Role.USER), now=now)
+        values = dict(UserTag.objects.filter(owner=default).values_list("name", "value"))
+        assert (values["web3_knowledge_level"], values["FOMO Index"]) == ("level_2", "Medium")
+        assert len(run.wrote) == 2
 
     def test_everything_is_dated_before_now(self, now: datetime) -> None:
         assert not Memory.objects.filter(updated_at__gt=now).exists()
@@ -414,7 +466,42 @@ def declare_a_tag(owner: Any, now: datetime) -> Any:
     ).tag
 
 
+def add_an_account(owner: Any, now: datetime) -> Any:
+    address = "0x52908400098527886E0F7030069857D2E4169EE7"
+    return add_account(
+        owner=owner, source=AccountSource.PERPS, address=address, label="", actor=f"user:{owner.pk}", now=now
+    )[0]
+
+
+def close_a_trade(owner: Any, now: datetime) -> Any:
+    row = Trade.objects.filter(owner=owner, is_demo=True, status="open").first()
+    draft = TradeDraft(
+        row.symbol, row.side, row.entry_size_usd, row.entry_price, row.entry_tick_at, exit_price=row.entry_price
+    )
+    return record_trade(draft=draft, owner_id=owner.pk, actor="key:test", now=now)[0]
+
+
+def start_a_strategy(owner: Any, now: datetime) -> Any:
+    values = {"symbols": ["BTC"], "allocated_capital_usd": Decimal(100), "actor": "key:test"}
+    return start_run(owner=owner, strategy_id="mine", now=now, **values)[0]
+
+
+def run_a_rebuild(owner: Any, now: datetime) -> Any:
+    rebuild(Flow.MEMORIES, owner_id=owner.pk, now=now, is_forced=True)
+    return RebuildRun.objects.filter(owner=owner).latest("pk")
+
+
+def measure_the_capital(owner: Any, now: datetime) -> Any:
+    store(owner, {"perp": Decimal(1), "spot": None}, now=now, has_unread=False)
+    return CapitalMetrics.objects.get(owner=owner)
+
+
 WRITTEN = {
+    "activity_accounts": add_an_account,
+    "trades": close_a_trade,
+    "strategy_runs": start_a_strategy,
+    "rebuild_runs": run_a_rebuild,
+    "capital": measure_the_capital,
     "user_tags": declare_a_tag,
     "workspace": write_an_agent_file,
     "financial_profile": write_a_custom_prompt,
@@ -448,6 +535,7 @@ def test_of_every_part_what_was_written_after_the_load_stays(default: Any, now: 
     load_demo(now=now, actor="command:demo")
     later, faults = now + timedelta(hours=1), Faults()
     written = [(name, write(default, later)) for name, write in WRITTEN.items()]
+    OwnerSchedule.objects.create(owner=User.objects.get(username=MEI), job=SYNC)  # that a job is due is no writing
     before = rows_of_all_databases()
     shown = preview_removal(now=later)
     assert rows_of_all_databases() == before
@@ -459,7 +547,7 @@ def test_of_every_part_what_was_written_after_the_load_stays(default: Any, now: 
     faults.show()
     kinds = ("Memories and facts", "Profile values", "Decisions", "Sessions", "Learnings", "Preferences")
     kept = dict.fromkeys(kinds, 1)
-    kept |= dict.fromkeys(("Texts of the profile", "Agent files", "Tags"), 1)
+    kept |= dict.fromkeys(("Texts of the profile", "Agent files", "Tags", "Trades"), 1)
     kept["Methodologies"] = 2  # the one that was quarantined, and the one at which the case hints
     assert {str(rows.label): rows.kept for rows in shown.rows if rows.kept} == kept
     assert not User.objects.filter(username__startswith="demo-").exists()

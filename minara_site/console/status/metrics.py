@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from minara_site.console.status.selectors import Status
 from minara_site.kernel.host import peak_memory, processor_seconds
 from minara_site.kernel.llm.selectors import WindowStatus
+from profile_app.rebuild.health import Ages
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
@@ -139,5 +140,26 @@ def budget_metrics(standings: Iterable[WindowStatus]) -> list[Metric]:
             "minara_budget_cap_usd",
             "What both may come to.",
             [Sample(float(totals.cap), labels) for totals, labels in rows if totals.cap is not None],
+        ),
+    ]
+
+
+def activity_metrics(ages: Ages) -> list[Metric]:
+    """Return how far own accounts and rebuilds are behind."""
+    return [
+        one(
+            "minara_sync_lag_seconds",
+            "Since the last success of the own account that was not read for longest, of those that a source reads.",
+            ages.sync_lag,
+        ),
+        Metric(
+            "minara_rebuild_age_seconds",
+            "Age of the newest rebuild that wrote something, among the last 10000 runs.",
+            [Sample(age, {"flow": flow}) for flow, age in ages.written.items()],
+        ),
+        Metric(
+            "minara_rebuild_due_seconds",
+            "For how long the owner waits whose rebuild is due for longest, 0 where none is due.",
+            [Sample(age, {"flow": flow}) for flow, age in ages.due.items()],
         ),
     ]

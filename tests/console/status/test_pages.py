@@ -147,6 +147,7 @@ class TestMetrics:
         assert [line for line in lines if not LINE.fullmatch(line)] == []
         for line in ("minara_workers 1", 'minara_job_runs{state="queued"} 1', "minara_migrations_waiting 0"):
             assert line in lines
+        assert 'minara_rebuild_due_seconds{flow="trading_summary"} 0.0' in lines
         assert any(line.startswith('minara_info{version="') for line in lines)
 
     def test_are_closed_to_sessions_and_to_other_keys(self, operator_page, olga):

@@ -45,6 +45,8 @@ NAMES = {  # what programs read: a name may come, none may change or go
     "role_memory_judged_by_other_rules",
     "learning": "methodologies_graduated methodologies_quarantined methodologies_held methodologies_fallen "
     "cases_pending cases_overdue learning_cron",
+    "activity": "source_hyperliquid source_gateway accounts_failing accounts_with_gaps accounts_unread rebuilds "
+    "rebuilds_failed",
 }
 
 
@@ -69,7 +71,7 @@ def test_an_empty_store_with_a_worker_is_healthy(db):
     WorkerSeen.objects.create(name="host:1", seen_at=NOON)
     found = load_report(now=NOON)
     states = {section.name: section.state for section in found.sections}
-    assert states == dict.fromkeys(("house", "memory", "role_memory", "learning"), "ok")
+    assert states == dict.fromkeys(NAMES, "ok")
 
 
 def test_has_the_names_that_programs_read(db):

@@ -1,0 +1,46 @@
+"""The demo's measurements of capital, for operators."""
+
+from decimal import Decimal
+
+from django.utils.translation import gettext_lazy as _
+
+from minara_site.access.models import User
+from minara_site.kernel.demo import DemoLoad, DemoPart, DemoRow, RemovedRows, read_rows
+from profile_app.capital.core import tier_of
+from profile_app.capital.models import CapitalMetrics, CapitalReading
+
+
+class DemoReading(DemoRow):
+    """One measurement in USD. `missing` says which part was not read and kept its value."""
+
+    spot: str
+    perp: str
+    missing: tuple[str, ...] = ()
+
+
+class CapitalPart(DemoPart[DemoReading]):
+    """Measurements; the last one is what an owner has, unless they have one of their own."""
+
+    name, rows = "capital", read_rows(DemoReading, __package__)
+
+    def store(self, load: DemoLoad, owner: User, row: DemoReading) -> None:
+        at, spot, perp = load.ago(row.hours_ago), Decimal(row.spot), Decimal(row.perp)
+        values = {
+            "spot_holdings_usd": spot,
+            "perp_value_usd": perp,
+            "capital_total_usd": spot + perp,
+            "tier": tier_of(spot + perp),
+            "missing": list(row.missing),
+        }
+        load.mark(CapitalReading.objects.create(owner=owner, at=at, **values))
+        if row is self.rows[owner.username][-1] and not CapitalMetrics.objects.filter(pk=owner.pk).exists():
+            moments = {"spot_read_at": at, "perp_read_at": at, "updated_at": at}
+            load.mark(CapitalMetrics.objects.create(owner=owner, **values, **moments))
+
+    def remove(self, load: DemoLoad) -> list[RemovedRows]:
+        """Delete the measurements; what an owner has stays where it was measured since."""
+        readings = load.marked(CapitalReading)
+        removed = RemovedRows(_("Measurements of capital"), readings.count())
+        readings.delete()
+        load.marked(CapitalMetrics).filter(updated_at__lte=load.loaded_at).delete()
+        return [removed]

@@ -1,0 +1,181 @@
+"""How reading own accounts and rebuilding go, of all owners at once: for the metrics and the doctor's report."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.utils.translation import gettext as _
+
+from minara_site.kernel.counts import MAX_COUNTED
+from minara_site.kernel.doctor.core import HealthState, Line, Section
+from minara_site.kernel.doctor.scope import ReportScope
+from minara_site.kernel.governance.core import Mode
+from minara_site.kernel.governance.selectors import mode_of
+from minara_site.kernel.jobs.models import OwnerSchedule
+from minara_site.kernel.llm.gateway import what_is_missing
+from minara_site.kernel.market.selectors import format_age
+from profile_app.activity.core.accounts import AccountSource, SyncSource
+from profile_app.activity.models import Account, FillDay, SyncState
+from profile_app.activity.selectors import has_exchange, is_gateway_set, list_read
+from profile_app.capabilities import REBUILDS
+from profile_app.rebuild.core import Flow, RunOutcome
+from profile_app.rebuild.models import RebuildRun
+
+
+@dataclass(frozen=True, slots=True)
+class Ages:
+    """In seconds. `sync_lag` is None where nothing is read; `written` has flows that wrote, `due` has every flow."""
+
+    sync_lag: float | None
+    written: Mapping[Flow, float]
+    due: Mapping[Flow, float]
+
+
+def load_ages(*, now: datetime) -> Ages:
+    """Return how far behind accounts and rebuilds are. At most four queries."""
+    synced_at = find_oldest_sync()
+    first = RebuildRun.objects.order_by("-pk").values("pk")[MAX_COUNTED : MAX_COUNTED + 1]
+    runs = RebuildRun.objects.filter(pk__gte=Coalesce(Subquery(first), 0), outcome=RunOutcome.WRITTEN)
+    written = dict(runs.values_list("flow").annotate(Max("ended_at")))
+    jobs = OwnerSchedule.objects.filter(job__in=[flow.job for flow in Flow], due_at__lte=now)
+    due = dict(jobs.values_list("job").annotate(Min("due_at")))
+    return Ages(
+        (now - synced_at).total_seconds() if synced_at else None,
+        {flow: (now - written[flow]).total_seconds() for flow in Flow if flow in written},
+        {flow: (now - due.get(flow.job, now)).total_seconds() for flow in Flow},
+    )
+
+
+def find_oldest_sync() -> datetime | None:
+    """Return when the account was read that was not for longest, since it was added where it never was."""
+    state = SyncState.objects.filter(
+        owner=OuterRef("owner"), source=SyncSource.PERPS_FILLS, sub_account_id=OuterRef("wallet")
+    )
+    accounts = list_read().filter(is_gateways=False, source=AccountSource.PERPS)
+    success = Coalesce(Subquery(state.values("last_success_at")), "created_at")
+    moments = [accounts.annotate(success_at=success).aggregate(at=Min("success_at"))["at"]]
+    if is_gateway_set():
+        gateways = SyncState.objects.filter(owner__is_default=True, sub_account_id="")
+        moments.append(gateways.aggregate(at=Min("last_success_at"))["at"])
+    return min((moment for moment in moments if moment), default=None)
+
+
+def list_read_states() -> "QuerySet[SyncState]":
+    """Return the states of the sources that are read, of all owners."""
+    account = list_read().filter(owner=OuterRef("owner"), wallet=OuterRef("sub_account_id"))
+    is_read = Q(Exists(account)) | (Q(sub_account_id="", owner__is_default=True) if is_gateway_set() else Q(pk__in=[]))
+    rows: QuerySet[SyncState] = SyncState.objects.filter(is_read)
+    return rows
+
+
+def activity_section(scope: ReportScope) -> Section:
+    """Return which sources are read and how that goes, and whether rebuilds ask a model."""
+    return Section(
+        "activity", _("Activity"), (*source_lines(), failing_line(scope), *account_lines(scope), *rebuild_lines(scope))
+    )
+
+
+def source_lines() -> tuple[Line, Line]:
+    """Return which sources are read, and which settings decide it."""
+    exchange, gateway = has_exchange(), is_gateway_set()
+    off = _("HYPERLIQUID_INFO_URL is disabled. Remove it to read wallets that users add.")
+    unset = _("To read the trades of the user default there, set MINARA_BASE_URL and MINARA_API_KEY.")
+    return (
+        Line(
+            "source_hyperliquid",
+            _("Fills from Hyperliquid"),
+            words=_("on") if exchange else _("off"),
+            hint="" if exchange else off,
+        ),
+        Line(
+            "source_gateway",
+            _("Trades from the Minara gateway"),
+            words=_("on") if gateway else _("off"),
+            hint="" if gateway else unset,
+        ),
+    )
+
+
+def failing_line(scope: ReportScope) -> Line:
+    """Return what failed so often that it is read no more until its next try."""
+    failing = list_read_states().filter(consecutive_failures__gte=settings.MINARA.history_sync_max_failures)
+    groups = failing.values_list("last_error").annotate(Count("pk"), Min("last_synced_at")).order_by("last_error")
+    found = [(error or "", count, tried_at) for error, count, tried_at in groups]
+    if not found:
+        return Line("accounts_failing", _("Accounts that failed too often"), 0)
+    cooldown = timedelta(milliseconds=settings.MINARA.history_sync_failure_cooldown_ms)
+    wait = min(tried_at for _error, _count, tried_at in found) + cooldown - scope.now
+    when = _("The next try is in %(time)s.") % {"time": format_age(wait)} if wait > timedelta() else _("A try is due.")
+    hint = _("Their owners see why on the page Activity; Sync now there tries at once.")
+    return Line(
+        "accounts_failing",
+        _("Accounts that failed too often"),
+        sum(count for _error, count, _tried_at in found),
+        state=HealthState.WATCH,
+        hint=f"{when} {hint}",
+        names=tuple((error, count) for error, count, _tried_at in found),
+    )
+
+
+def account_lines(scope: ReportScope) -> tuple[Line, Line]:
+    """Return in how many accounts fills are missing, and how many nothing reads. Neither is a failure."""
+    days = scope.newest(FillDay.objects.all()).filter(gaps__gt=0)
+    states = SyncState.objects.filter(
+        owner=OuterRef("owner"), sub_account_id=OuterRef("wallet"), gap_at_ms__isnull=False
+    )
+    own = Account.objects.live().filter(is_demo=False)
+    gaps, unread = scope.count(
+        own.filter(Q(pk__in=days.values("account")) | Exists(states)), own.exclude(pk__in=list_read().values("pk"))
+    )
+    missing = _("The source no longer gives them. Their figures are of what is left; the page Activity says so.")
+    kept = _("Spot needs MINARA_BASE_URL and MINARA_API_KEY, a wallet of another chain has no source. They can stay.")
+    return (
+        Line(
+            "accounts_with_gaps",
+            _("Accounts in which fills are missing"),
+            gaps.number,
+            hint=missing if gaps.number else "",
+            is_exact=gaps.is_exact,
+        ),
+        Line(
+            "accounts_unread",
+            _("Accounts that no source reads"),
+            unread.number,
+            hint=kept if unread.number else "",
+            is_exact=unread.is_exact,
+        ),
+    )
+
+
+def rebuild_lines(scope: ReportScope) -> tuple[Line, Line]:
+    """Return whether rebuilds ask a model, and how many owners and flows have a last run that failed, by why."""
+    mode = mode_of(REBUILDS)
+    if settings.MINARA.minara_personalization_rebuild == "disabled":
+        words, hint = _("off"), _("MINARA_PERSONALIZATION_REBUILD is disabled. Set it to enabled to rebuild profiles.")
+    elif mode is not Mode.ON:
+        words, hint = (
+            (_("off") if mode is Mode.OFF else _("shadow mode")),
+            _("Switch them on under System, Automation."),
+        )
+    else:
+        hint = what_is_missing()
+        words = _("no model") if hint else _("on")
+    runs = scope.newest(RebuildRun.objects.all())
+    newer = RebuildRun.objects.filter(owner=OuterRef("owner"), flow=OuterRef("flow"), pk__gt=OuterRef("pk"))
+    failed = runs.filter(~Exists(newer), outcome__in=[RunOutcome.FAILED, RunOutcome.LOST])
+    found = list(failed.values_list("reason").annotate(Count("pk")).order_by("reason"))
+    repair = _("Each is asked again after its cooldown. To ask now: minara profile refresh --user NAME")
+    return (
+        Line("rebuilds", _("Rebuilds of profiles"), words=words, hint=hint),
+        Line(
+            "rebuilds_failed",
+            _("Rebuilds whose last run failed"),
+            sum(count for _reason, count in found),
+            state=HealthState.WATCH if found else HealthState.OK,
+            hint=repair if found else "",
+            names=tuple((reason or RunOutcome.LOST, count) for reason, count in found),
+        ),
+    )
