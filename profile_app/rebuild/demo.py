@@ -6,10 +6,11 @@ from minara_site.access.models import User
 from minara_site.kernel.changes.core import Step
 from minara_site.kernel.changes.models import ChangeSet
 from minara_site.kernel.changes.services import store_set
+from minara_site.kernel.core.vocabulary import RUN_ORIGIN
 from minara_site.kernel.demo import DemoLoad, DemoPart, DemoRow, RemovedRows, read_rows
 from profile_app.portrait.models import UserTag, UserTagEvent
 from profile_app.rebuild.changes import TAG, TAG_STATE, tag_key
-from profile_app.rebuild.core import REBUILT, RUN_ORIGIN, Flow, RunOutcome
+from profile_app.rebuild.core import REBUILT, Flow, RunOutcome
 from profile_app.rebuild.models import RebuildRun
 
 
