@@ -230,15 +230,18 @@ class ChangesRollback(RollbackKind):
     """A kind whose changes are recorded: `kernel/changes` plans and moves its rows, with those of the others like it.
 
     `page` is the URL name of a row's page, `category` the column that is shown with it. The first of `effects` is about
-    rows that the writer made.
+    rows that the writer made. One `of_runs` takes part for writers whose acts are runs; `changes` is the kind of rows
+    where another roll-back has its name.
     """
 
     page: ClassVar[str]
     category: ClassVar[str] = ""
+    of_runs: ClassVar[bool] = False
+    changes: ClassVar[str] = ""
 
     @property
     def facet(self) -> Changes:
-        return changes_of()[self.name]
+        return changes_of()[self.changes or self.name]
 
     def made_by(self, entries: Entries) -> dict[Any, str]:
         """Return what the rows are called that these entries made, each with its key, empty once it is gone."""
@@ -257,7 +260,7 @@ class ChangesRollback(RollbackKind):
         """Return what of a plan is about this kind, in the shape of the others, with rows that are `gone`."""
         steps: dict[str, list[Step]] = {effect.name: [] for effect in self.effects}
         for step in plan.steps:
-            if step.kind == self.name:
+            if step.kind == self.facet.name:
                 states = (step.after, step.before) if is_undo else (step.before, step.after)
                 steps[self.effect_of(*states)].append(step)
         unchanged = [
@@ -268,7 +271,7 @@ class ChangesRollback(RollbackKind):
                 stay.since.actor if stay.since else "",
             )
             for stay in plan.stays
-            if stay.kind == self.name
+            if stay.kind == self.facet.name
         ]
         unchanged += [UnchangedRow(UnchangedReason.GONE, each) for each in gone]
         return KindPlan(steps, unchanged)
@@ -297,7 +300,7 @@ class ChangesRollback(RollbackKind):
         return reverse(self.page, args=[object_id])
 
     def list_changed(self, record: RollbackRecord, *, limit: int) -> Sequence[Any]:
-        changes = Change.objects.filter(set=record.change_set, kind=self.name).order_by("pk")
+        changes = Change.objects.filter(set=record.change_set, kind=self.facet.name).order_by("pk")
         rows = self.facet.load(changes.values_list("key", flat=True)[:limit]).values()
         return [getattr(row, self.facet.id_column) for row in rows]
 

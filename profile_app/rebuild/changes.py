@@ -40,7 +40,7 @@ class TagChanges(Changes):
     """What rebuilds infer of dimensions; one without a value has no row."""
 
     name, model, columns = TAG, UserTag, TAG_STATE
-    differs, label = UnchangedReason.CHANGED_SINCE, gettext_lazy("Tag")
+    differs, label, id_column = UnchangedReason.CHANGED_SINCE, gettext_lazy("Tag"), "name"
     undone = ngettext_lazy("Undone for %(number)s tag.", "Undone for %(number)s tags.", "count")
 
     def load(self, keys: Iterable[str], *, lock: bool = False) -> dict[str, Any]:

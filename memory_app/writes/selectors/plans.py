@@ -112,13 +112,14 @@ def preview_roll_back(
         lock_owners([*changed, *(entry.owner_id for entry in entries)])
     own = {kind: [entry for entry in entries if entry.tool_call in kind.writes] for kind in rollback_kinds()}
     made = {kind: kind.made_by(written) for kind, written in own.items() if isinstance(kind, ChangesRollback)}
+    has_runs = not writer.startswith(IMPORT) and sets.filter(run__isnull=False).exists()
     changes = plan_undo(
         sets,
-        {kind.name: set(filter(None, keys.values())) for kind, keys in made.items()},
+        {kind.name: set(filter(None, keys.values())) for kind, keys in made.items() if keys},
         actor=actor,
         now=now,
         owner=owner or EVERYONE,
-        kinds=[kind.name for kind in made],
+        kinds=[kind.facet.name for kind in made if has_runs or not kind.of_runs],
         lock=lock,
     )
     parts = {

@@ -14,8 +14,9 @@ from memory_app.writes.core.memories import WriteKind
 from minara_site.access.actors import name_actors
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.models import AuditEntry
+from minara_site.kernel.changes.models import Change
 from minara_site.kernel.demo import AGENT_KEY
-from minara_site.kernel.rollback import written_acts
+from minara_site.kernel.rollback import ChangesRollback, rollback_kinds, written_acts
 
 MAX_READ = 10_000  # entries of the log: what is older is not counted, and the page says so
 MAX_WRITERS = 100
@@ -61,8 +62,26 @@ def load_writers(*, period: Period, now: datetime) -> tuple[list[Writer], dateti
             writer.counts[effects[tool_call]] += count_ids(details)
             writer.held += details.get("held", 0)
             writer.first_at = at
-    found = [*writers.values(), *load_demo_writers(since=now - period.span)]
+    found = [*writers.values(), *load_runs(since=now - period.span), *load_demo_writers(since=now - period.span)]
     return found[:MAX_WRITERS], entries[-1][2] if len(entries) == MAX_READ else None
+
+
+def load_runs(*, since: datetime) -> list[Writer]:
+    """Return whose runs changed rows in the period; they are sets of changes, and not in the log. One query."""
+    effects = {
+        kind.facet.name: kind.effects[0].name
+        for kind in rollback_kinds()
+        if isinstance(kind, ChangesRollback) and kind.of_runs
+    }
+    changes = Change.objects.filter(set__at__gte=since, set__run__isnull=False, set__actor__startswith="job:")
+    rows = changes.filter(kind__in=effects).values("set__actor", "kind")
+    writers = dict[str, Writer]()
+    for row in rows.annotate(first=Min("set__at"), last=Max("set__at"), count=Count("pk")):
+        actor = row["set__actor"]
+        writer = writers.setdefault(actor, Writer(actor, actor, row["last"], row["first"]))
+        writer.counts[effects[row["kind"]]] += row["count"]
+        writer.last_at, writer.first_at = max(writer.last_at, row["last"]), min(writer.first_at, row["first"])
+    return list(writers.values())
 
 
 def load_demo_writers(*, since: datetime) -> list[Writer]:

@@ -8,6 +8,9 @@ import time_machine
 
 from memory_app.memories.models import Memory
 from memory_app.memories.services import delete_memories
+from memory_app.writes.models import WriteRollback
+from memory_app.writes.selectors.plans import preview_undo
+from memory_app.writes.services import undo_roll_back
 from minara_site.access.models import AccessEntry
 from minara_site.kernel.core.vocabulary import Source
 from profile_app.portrait.core.tags import TagSource
@@ -142,3 +145,24 @@ def test_thousands_of_rows_are_read_in_few_queries(ana, rebuilt, page, django_as
     with django_assert_max_num_queries(20):
         text = page.get(PAGE).text
     assert "Only the newest are shown" in text
+
+
+def test_operators_roll_runs_back_since_a_moment_and_undo_that(ben, rebuilt, answers, olga, operator_page):
+    talk(ben, STOPS)
+    answers.memories = {"facts": [fact(STOPS, 1, STOPS)]}
+    run(ben, Flow.MEMORIES, after=MINUTE)
+    assert "Memories of rebuilds" in words_of(operator_page.get("/ops/writes/").text)
+    operator, made = browser(olga), []
+    for flow, since, left in ((Flow.MEMORIES, MINUTE, 2), (Flow.MEMORIES, 0 * MINUTE, 0), (Flow.TAGS, 0 * MINUTE, 0)):
+        asked = {"writer": flow.actor, "since": (NOON + since).isoformat()}
+        shown = operator_page.get("/ops/writes/roll-back/", asked).text
+        apply_url = re.search(r'href="(/ops/writes/roll-back/apply/[^"]*)"', shown)[1].replace("&amp;", "&")
+        typed = re.search(r'name="plan" value="(\w{64})"', operator_page.get(apply_url).text)[1]
+        answer = {"plan": typed, "reason": "A wrong model", "word": flow.actor}
+        operator_page.post(apply_url, answer)
+        rows = UserTag.objects.all() if flow is Flow.TAGS else Memory.objects.filter(deleted_at=None)
+        assert rows.count() == left, (flow, since)
+        made.append(WriteRollback.objects.latest("pk"))
+    sha256 = preview_undo(made[1], actor=operator.actor).sha256
+    undo_roll_back(principal=operator, rollback_id=made[1].pk, sha256=sha256, reason="", now=NOON)
+    assert Memory.objects.filter(deleted_at=None).count() == 2, "those of the second roll-back alone"
