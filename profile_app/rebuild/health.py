@@ -16,7 +16,7 @@ from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.models import CapabilitySwitch
 from minara_site.kernel.governance.selectors import mode_of
 from minara_site.kernel.jobs.models import OwnerSchedule
-from minara_site.kernel.llm.gateway import what_is_missing
+from minara_site.kernel.llm.endpoint import missing_key
 from minara_site.kernel.market.selectors import format_age
 from profile_app.activity.core.accounts import AccountSource, SyncSource
 from profile_app.activity.models import Account, FillDay, SyncState
@@ -157,7 +157,7 @@ def failing_line(failing: "QuerySet[SyncState]", count: RowCount, *, now: dateti
 
 def rebuilds_line(*, is_switched: bool) -> Line:
     """Return whether rebuilds ask a model, and what keeps them from it."""
-    words, hint = _("on"), what_is_missing()
+    words, hint = _("on"), missing_key()
     if settings.MINARA.minara_personalization_rebuild == "disabled":
         words, hint = _("off"), _("MINARA_PERSONALIZATION_REBUILD is disabled. Set it to enabled to rebuild profiles.")
     elif is_switched:
