@@ -1,7 +1,7 @@
 """How reading own accounts and rebuilding go, of all owners at once: for the metrics and the doctor's report."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -9,13 +9,14 @@ from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Sub
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
 
-from minara_site.kernel.counts import MAX_COUNTED
-from minara_site.kernel.doctor.core import HealthState, Line, Section
-from minara_site.kernel.doctor.scope import ReportScope
+from minara_site.kernel.counts import MAX_COUNTED, RowCount
+from minara_site.kernel.doctor.core import Line, Section, Text
+from minara_site.kernel.doctor.scope import ReportScope, line_of
 from minara_site.kernel.governance.core import Mode
+from minara_site.kernel.governance.models import CapabilitySwitch
 from minara_site.kernel.governance.selectors import mode_of
 from minara_site.kernel.jobs.models import OwnerSchedule
-from minara_site.kernel.llm.gateway import what_is_missing
+from minara_site.kernel.llm.endpoint import missing_key
 from minara_site.kernel.market.selectors import format_age
 from profile_app.activity.core.accounts import AccountSource, SyncSource
 from profile_app.activity.models import Account, FillDay, SyncState
@@ -72,10 +73,50 @@ def list_read_states() -> "QuerySet[SyncState]":
 
 
 def activity_section(scope: ReportScope) -> Section:
-    """Return which sources are read and how that goes, and whether rebuilds ask a model."""
-    return Section(
-        "activity", _("Activity"), (*source_lines(), failing_line(scope), *account_lines(scope), *rebuild_lines(scope))
+    """Return which sources are read and how that goes, and whether rebuilds ask a model.
+
+    One statement, and one more for each line that has to say why.
+    """
+    failing = list_read_states().filter(consecutive_failures__gte=settings.MINARA.history_sync_max_failures)
+    days = scope.newest(FillDay.objects.all()).filter(gaps__gt=0)
+    states = SyncState.objects.filter(
+        owner=OuterRef("owner"), sub_account_id=OuterRef("wallet"), gap_at_ms__isnull=False
     )
+    own = Account.objects.live().filter(is_demo=False)
+    newer = RebuildRun.objects.filter(owner=OuterRef("owner"), flow=OuterRef("flow"), pk__gt=OuterRef("pk"))
+    lost = {"outcome__in": [RunOutcome.FAILED, RunOutcome.LOST]}
+    failed = scope.newest(RebuildRun.objects.all()).filter(~Exists(newer), **lost)
+    stuck, gaps, unread, broken, switched = scope.count(
+        failing,
+        own.filter(Q(pk__in=days.values("account")) | Exists(states)),
+        own.exclude(pk__in=list_read().values("pk")),
+        failed,
+        CapabilitySwitch.objects.filter(capability=REBUILDS.name).exclude(mode=Mode.ON),
+    )
+    missing = _("The source no longer gives them. Their figures are of what is left; the page Activity says so.")
+    kept = _("Spot needs MINARA_BASE_URL and MINARA_API_KEY, a wallet of another chain has no source. They can stay.")
+    repair = _("Each is asked again after its cooldown. To ask now: minara profile refresh --user NAME")
+    failed_line = line_of("rebuilds_failed", _("Rebuilds whose last run failed"), broken, watched=True, hint=repair)
+    if broken.number:
+        reasons = failed.values_list("reason").annotate(Count("pk")).order_by("reason")
+        failed_line = replace(failed_line, names=tuple((why or RunOutcome.LOST, count) for why, count in reasons))
+    return Section(
+        "activity",
+        _("Activity"),
+        (
+            *source_lines(),
+            failing_line(failing, stuck, now=scope.now),
+            noted("accounts_with_gaps", _("Accounts in which fills are missing"), gaps, missing),
+            noted("accounts_unread", _("Accounts that no source reads"), unread, kept),
+            rebuilds_line(is_switched=switched.number > 0),
+            failed_line,
+        ),
+    )
+
+
+def noted(name: str, label: Text, count: RowCount, hint: Text) -> Line:
+    """Return the line of a count that is no failure, with what there is to know where it is not 0."""
+    return replace(line_of(name, label, count), hint=hint if count.number else "")
 
 
 def source_lines() -> tuple[Line, Line]:
@@ -99,83 +140,29 @@ def source_lines() -> tuple[Line, Line]:
     )
 
 
-def failing_line(scope: ReportScope) -> Line:
-    """Return what failed so often that it is read no more until its next try."""
-    failing = list_read_states().filter(consecutive_failures__gte=settings.MINARA.history_sync_max_failures)
+def failing_line(failing: "QuerySet[SyncState]", count: RowCount, *, now: datetime) -> Line:
+    """Return what failed so often that it is read no more until its next try, by why."""
+    line = line_of("accounts_failing", _("Accounts that failed too often"), count, watched=True)
+    if not count.number:
+        return line
     groups = failing.values_list("last_error").annotate(Count("pk"), Min("last_synced_at")).order_by("last_error")
-    found = [(error or "", count, tried_at) for error, count, tried_at in groups]
-    if not found:
-        return Line("accounts_failing", _("Accounts that failed too often"), 0)
+    found = [(error or "", number, tried_at) for error, number, tried_at in groups]
     cooldown = timedelta(milliseconds=settings.MINARA.history_sync_failure_cooldown_ms)
-    wait = min(tried_at for _error, _count, tried_at in found) + cooldown - scope.now
+    wait = min((tried_at for _error, _number, tried_at in found), default=now) + cooldown - now
     when = _("The next try is in %(time)s.") % {"time": format_age(wait)} if wait > timedelta() else _("A try is due.")
     hint = _("Their owners see why on the page Activity; Sync now there tries at once.")
-    return Line(
-        "accounts_failing",
-        _("Accounts that failed too often"),
-        sum(count for _error, count, _tried_at in found),
-        state=HealthState.WATCH,
-        hint=f"{when} {hint}",
-        names=tuple((error, count) for error, count, _tried_at in found),
-    )
+    names = tuple((error, number) for error, number, _tried_at in found)
+    return replace(line, hint=f"{when} {hint}", names=names)
 
 
-def account_lines(scope: ReportScope) -> tuple[Line, Line]:
-    """Return in how many accounts fills are missing, and how many nothing reads. Neither is a failure."""
-    days = scope.newest(FillDay.objects.all()).filter(gaps__gt=0)
-    states = SyncState.objects.filter(
-        owner=OuterRef("owner"), sub_account_id=OuterRef("wallet"), gap_at_ms__isnull=False
-    )
-    own = Account.objects.live().filter(is_demo=False)
-    gaps, unread = scope.count(
-        own.filter(Q(pk__in=days.values("account")) | Exists(states)), own.exclude(pk__in=list_read().values("pk"))
-    )
-    missing = _("The source no longer gives them. Their figures are of what is left; the page Activity says so.")
-    kept = _("Spot needs MINARA_BASE_URL and MINARA_API_KEY, a wallet of another chain has no source. They can stay.")
-    return (
-        Line(
-            "accounts_with_gaps",
-            _("Accounts in which fills are missing"),
-            gaps.number,
-            hint=missing if gaps.number else "",
-            is_exact=gaps.is_exact,
-        ),
-        Line(
-            "accounts_unread",
-            _("Accounts that no source reads"),
-            unread.number,
-            hint=kept if unread.number else "",
-            is_exact=unread.is_exact,
-        ),
-    )
-
-
-def rebuild_lines(scope: ReportScope) -> tuple[Line, Line]:
-    """Return whether rebuilds ask a model, and how many owners and flows have a last run that failed, by why."""
-    mode = mode_of(REBUILDS)
+def rebuilds_line(*, is_switched: bool) -> Line:
+    """Return whether rebuilds ask a model, and what keeps them from it."""
+    words, hint = _("on"), missing_key()
     if settings.MINARA.minara_personalization_rebuild == "disabled":
         words, hint = _("off"), _("MINARA_PERSONALIZATION_REBUILD is disabled. Set it to enabled to rebuild profiles.")
-    elif mode is not Mode.ON:
-        words, hint = (
-            (_("off") if mode is Mode.OFF else _("shadow mode")),
-            _("Switch them on under System, Automation."),
-        )
-    else:
-        hint = what_is_missing()
-        words = _("no model") if hint else _("on")
-    runs = scope.newest(RebuildRun.objects.all())
-    newer = RebuildRun.objects.filter(owner=OuterRef("owner"), flow=OuterRef("flow"), pk__gt=OuterRef("pk"))
-    failed = runs.filter(~Exists(newer), outcome__in=[RunOutcome.FAILED, RunOutcome.LOST])
-    found = list(failed.values_list("reason").annotate(Count("pk")).order_by("reason"))
-    repair = _("Each is asked again after its cooldown. To ask now: minara profile refresh --user NAME")
-    return (
-        Line("rebuilds", _("Rebuilds of profiles"), words=words, hint=hint),
-        Line(
-            "rebuilds_failed",
-            _("Rebuilds whose last run failed"),
-            sum(count for _reason, count in found),
-            state=HealthState.WATCH if found else HealthState.OK,
-            hint=repair if found else "",
-            names=tuple((reason or RunOutcome.LOST, count) for reason, count in found),
-        ),
-    )
+    elif is_switched:
+        words = _("off") if mode_of(REBUILDS) is Mode.OFF else _("shadow mode")
+        hint = _("Switch them on under System, Automation.")
+    elif hint:
+        words = _("no model")
+    return Line("rebuilds", _("Rebuilds of profiles"), words=words, hint=hint)

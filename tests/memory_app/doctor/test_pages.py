@@ -16,7 +16,7 @@ from tests.memory_app.memories.factories import make_many, make_memory
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
-MAX_QUERIES = 24
+MAX_QUERIES = 20
 
 
 @pytest.fixture(autouse=True)
