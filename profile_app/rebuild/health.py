@@ -75,7 +75,7 @@ def list_read_states() -> "QuerySet[SyncState]":
 def activity_section(scope: ReportScope) -> Section:
     """Return which sources are read and how that goes, and whether rebuilds ask a model.
 
-    One statement, and one more for each line that has to say why.
+    One statement, and one more where accounts fail.
     """
     failing = list_read_states().filter(consecutive_failures__gte=settings.MINARA.history_sync_max_failures)
     days = scope.newest(FillDay.objects.all()).filter(gaps__gt=0)
@@ -96,10 +96,6 @@ def activity_section(scope: ReportScope) -> Section:
     missing = _("The source no longer gives them. Their figures are of what is left; the page Activity says so.")
     kept = _("Spot needs MINARA_BASE_URL and MINARA_API_KEY, a wallet of another chain has no source. They can stay.")
     repair = _("Each is asked again after its cooldown. To ask now: minara profile refresh --user NAME")
-    failed_line = line_of("rebuilds_failed", _("Rebuilds whose last run failed"), broken, watched=True, hint=repair)
-    if broken.number:
-        reasons = failed.values_list("reason").annotate(Count("pk")).order_by("reason")
-        failed_line = replace(failed_line, names=tuple((why or RunOutcome.LOST, count) for why, count in reasons))
     return Section(
         "activity",
         _("Activity"),
@@ -109,7 +105,7 @@ def activity_section(scope: ReportScope) -> Section:
             noted("accounts_with_gaps", _("Accounts in which fills are missing"), gaps, missing),
             noted("accounts_unread", _("Accounts that no source reads"), unread, kept),
             rebuilds_line(is_switched=switched.number > 0),
-            failed_line,
+            line_of("rebuilds_failed", _("Rebuilds whose last run failed"), broken, watched=True, hint=repair),
         ),
     )
 

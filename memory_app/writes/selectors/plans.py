@@ -32,6 +32,8 @@ from minara_site.kernel.rollback import (
     written_acts,
 )
 
+JOB = "job:"
+
 
 @dataclass(frozen=True)
 class RollbackPlan:
@@ -112,7 +114,7 @@ def preview_roll_back(
         lock_owners([*changed, *(entry.owner_id for entry in entries)])
     own = {kind: [entry for entry in entries if entry.tool_call in kind.writes] for kind in rollback_kinds()}
     made = {kind: kind.made_by(written) for kind, written in own.items() if isinstance(kind, ChangesRollback)}
-    has_runs = not writer.startswith(IMPORT) and sets.filter(run__isnull=False).exists()
+    has_runs = writer.startswith(JOB) and sets.filter(run__isnull=False).exists()
     changes = plan_undo(
         sets,
         {kind.name: set(filter(None, keys.values())) for kind, keys in made.items() if keys},

@@ -14,7 +14,7 @@ from minara_site.kernel.errors import Conflict, Refused, invalid_field
 from minara_site.kernel.jobs.owner_schedule import nudge
 from minara_site.kernel.ownership import lock_owner
 from profile_app.activity.core.accounts import MAX_ACCOUNTS, SYNC, AccountSource
-from profile_app.activity.models import Account, FillDay, FundingPayment, PerpsFill
+from profile_app.activity.models import Account, FillDay, FundingPayment, PerpsFill, SyncState
 from profile_app.activity.selectors import get_account, list_accounts
 from profile_app.portrait.core.wallets import AddressProblem, check_address
 from profile_app.portrait.services.profile import ADDRESS_PROBLEMS, label_problem
@@ -111,6 +111,8 @@ def purge_removed(*, cutoff: datetime) -> int:
             rows: Any = model.objects.filter(account__in=account)
             while ids := list(rows.values_list("pk", flat=True)[:SLICE]):
                 rows.filter(pk__in=ids).delete()
+        for owner_id, wallet in account.filter(source=AccountSource.PERPS).values_list("owner_id", "wallet"):
+            SyncState.objects.filter(owner_id=owner_id, sub_account_id=wallet).delete()
         account.delete()
     return len(expired)
 

@@ -477,6 +477,8 @@ class TestAccounts:
         assert purge_removed(cutoff=NOON) == 1
         assert not PerpsFill.objects.exists()
         assert not FillDay.objects.exists()
+        add(ana)
+        assert sync(ana, after=DAY)["added"] == 3, "read again from the beginning"
 
     def test_an_account_that_nothing_reads_is_no_failure(self, ana, exchange):
         add(ana, "DRpbCBMxVnDK7maPM5tGv6MvB3v1sRMC86PZ8okm21hy")
