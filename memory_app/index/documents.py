@@ -75,12 +75,8 @@ def index_problems(*, using: str = DEFAULT_DB_ALIAS) -> list[str]:
 def newest_index_problems(*, using: str = DEFAULT_DB_ALIAS) -> list[str]:
     """Return what is out of step with the triggers and the newest rows; cheap enough for a page."""
     problems = list(trigger_problems(using))
-    tables = derived_tables()
-    with connections[using].cursor() as cursor:
-        cursor.execute(f"SELECT {', '.join(f'(SELECT MAX(id) FROM {each.table})' for each in tables)}")
-        newest = cursor.fetchone()
-    for table, last_id in zip(tables, newest, strict=True):
-        problems += document_problems(table, using, after=(last_id or 0) - NEWEST)
+    for table in derived_tables():
+        problems += document_problems(table, using, newest_only=True)
     return problems
 
 
@@ -94,10 +90,10 @@ def document_problems(
     table: DerivedTable,
     using: str,
     *,
-    after: int = 0,
+    newest_only: bool = False,
 ) -> Iterator[str]:
-    """Yield what is wrong with the documents of the rows whose id lies above `after`."""
-    for pairs in documents(table, using, after=after):
+    """Yield what is wrong with the documents of rows."""
+    for pairs in documents(table, using, newest_only=newest_only):
         for expected, stored in pairs:
             if stored is None:
                 yield f"{table.called} {expected.object_id} has no search document"
@@ -131,6 +127,11 @@ def without_row(table: DerivedTable) -> str:
     return f"FROM search_document WHERE kind = '{table.kind}' AND NOT EXISTS ({row})"
 
 
+def above_newest(table: DerivedTable, column: str) -> str:
+    """Return that a column names one of the newest rows."""
+    return f"AND {column} > (SELECT COALESCE(MAX(id), 0) FROM {table.table}) - {NEWEST}"
+
+
 def orphans(
     table: DerivedTable,
     using: str = DEFAULT_DB_ALIAS,
@@ -138,7 +139,7 @@ def orphans(
     newest_only: bool = False,
 ) -> list[int]:
     """Return the ids of the rows that are gone and still have a document."""
-    newest = f"AND object_id > (SELECT COALESCE(MAX(id), 0) FROM {table.table}) - {NEWEST}" if newest_only else ""
+    newest = above_newest(table, "object_id") if newest_only else ""
     with connections[using].cursor() as cursor:
         cursor.execute(f"SELECT object_id {without_row(table)} {newest} ORDER BY object_id")
         return [object_id for (object_id,) in cursor.fetchall()]
@@ -148,14 +149,14 @@ def documents(
     table: DerivedTable,
     using: str,
     *,
-    after: int = 0,
+    newest_only: bool = False,
 ) -> Iterator[list[tuple[Document, Document | None]]]:
-    """Yield, slice by slice, the document that each row above this id should have beside the one it has."""
-    last_id = after
+    """Yield, slice by slice, the document that each row should have beside the one it has."""
+    last_id, newest = 0, above_newest(table, "m.id") if newest_only else ""
     pairs = f"""
         SELECT {table.columns}, d.owner_id, d.owner, d.body, d.category
         FROM {table.table} m LEFT JOIN search_document d ON d.kind = '{table.kind}' AND d.object_id = m.id
-        WHERE m.id > %s ORDER BY m.id LIMIT %s
+        WHERE m.id > %s {newest} ORDER BY m.id LIMIT %s
     """
     while True:
         with connections[using].cursor() as cursor:

@@ -33,7 +33,8 @@ class CapitalPart(DemoPart[DemoReading]):
             "missing": list(row.missing),
         }
         load.mark(CapitalReading.objects.create(owner=owner, at=at, **values))
-        if row is self.rows[owner.username][-1] and not CapitalMetrics.objects.filter(pk=owner.pk).exists():
+        is_last = any(row is rows[-1] for rows in self.rows.values())
+        if is_last and not CapitalMetrics.objects.filter(pk=owner.pk).exists():
             moments = {"spot_read_at": at, "perp_read_at": at, "updated_at": at}
             load.mark(CapitalMetrics.objects.create(owner=owner, **values, **moments))
 

@@ -7,14 +7,13 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, gettext_lazy
 
 from minara_site.kernel.counts import MAX_COUNTED, RowCount
 from minara_site.kernel.doctor.core import Line, Section, Text
 from minara_site.kernel.doctor.scope import ReportScope, line_of
 from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.models import CapabilitySwitch
-from minara_site.kernel.governance.selectors import mode_of
 from minara_site.kernel.jobs.models import OwnerSchedule
 from minara_site.kernel.llm.endpoint import missing_key
 from minara_site.kernel.market.selectors import format_age
@@ -24,6 +23,8 @@ from profile_app.activity.selectors import has_exchange, is_gateway_set, list_re
 from profile_app.capabilities import REBUILDS
 from profile_app.rebuild.core import Flow, RunOutcome
 from profile_app.rebuild.models import RebuildRun
+
+MODES: dict[Mode, Text] = {Mode.OFF: gettext_lazy("off"), Mode.SHADOW: gettext_lazy("shadow mode")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +87,13 @@ def activity_section(scope: ReportScope) -> Section:
     newer = RebuildRun.objects.filter(owner=OuterRef("owner"), flow=OuterRef("flow"), pk__gt=OuterRef("pk"))
     lost = {"outcome__in": [RunOutcome.FAILED, RunOutcome.LOST]}
     failed = scope.newest(RebuildRun.objects.all()).filter(~Exists(newer), **lost)
-    stuck, gaps, unread, broken, switched = scope.count(
+    switches = CapabilitySwitch.objects.filter(capability=REBUILDS.name)
+    stuck, gaps, unread, broken, *switched = scope.count(
         failing,
         own.filter(Q(pk__in=days.values("account")) | Exists(states)),
         own.exclude(pk__in=list_read().values("pk")),
         failed,
-        CapabilitySwitch.objects.filter(capability=REBUILDS.name).exclude(mode=Mode.ON),
+        *(switches.filter(mode=mode) for mode in MODES),
     )
     missing = _("The source no longer gives them. Their figures are of what is left; the page Activity says so.")
     kept = _("Spot needs MINARA_BASE_URL and MINARA_API_KEY, a wallet of another chain has no source. They can stay.")
@@ -104,7 +106,7 @@ def activity_section(scope: ReportScope) -> Section:
             failing_line(failing, stuck, now=scope.now),
             noted("accounts_with_gaps", _("Accounts in which fills are missing"), gaps, missing),
             noted("accounts_unread", _("Accounts that no source reads"), unread, kept),
-            rebuilds_line(is_switched=switched.number > 0),
+            rebuilds_line(next((MODES[mode] for mode, count in zip(MODES, switched, strict=True) if count.number), "")),
             line_of("rebuilds_failed", _("Rebuilds whose last run failed"), broken, watched=True, hint=repair),
         ),
     )
@@ -151,14 +153,13 @@ def failing_line(failing: "QuerySet[SyncState]", count: RowCount, *, now: dateti
     return replace(line, hint=f"{when} {hint}", names=names)
 
 
-def rebuilds_line(*, is_switched: bool) -> Line:
-    """Return whether rebuilds ask a model, and what keeps them from it."""
+def rebuilds_line(switched: Text) -> Line:
+    """Return whether rebuilds ask a model, and what keeps them from it; `switched` says so where they are not on."""
     words, hint = _("on"), missing_key()
     if settings.MINARA.minara_personalization_rebuild == "disabled":
         words, hint = _("off"), _("MINARA_PERSONALIZATION_REBUILD is disabled. Set it to enabled to rebuild profiles.")
-    elif is_switched:
-        words = _("off") if mode_of(REBUILDS) is Mode.OFF else _("shadow mode")
-        hint = _("Switch them on under System, Automation.")
+    elif switched:
+        words, hint = str(switched), _("Switch them on under System, Automation.")
     elif hint:
         words = _("no model")
     return Line("rebuilds", _("Rebuilds of profiles"), words=words, hint=hint)

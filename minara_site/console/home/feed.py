@@ -66,7 +66,7 @@ COUNTED_SINCE: dict[str, Any] = {
 
 
 def load_feed(*, owner: Owner, reader: User, since: datetime | None) -> Feed:
-    """Return what happened to an owner's data, or to everyone's, for this reader. Four queries.
+    """Return what happened to an owner's data, rebuilds with it, or to everyone's, for this reader. Four queries.
 
     The reader's own acts are read beside the newest, and have places of their own, whatever else happens.
     """
@@ -75,7 +75,7 @@ def load_feed(*, owner: Owner, reader: User, since: datetime | None) -> Feed:
     reads = theirs, theirs.filter(actor=me)
     recent, own = (AuditEntry.objects.filter(pk__in=read.values("pk")[:MAX_READ]).values("pk") for read in reads)
     entries = list(rows.filter(pk__in=recent.union(own)).select_related("owner"))
-    runs = [entry_of(run) for run in list_written(owner)[:MAX_READ]]
+    runs = [] if owner is EVERYONE else [entry_of(run) for run in list_written(owner)[:MAX_READ]]
     lines = {act.name: act.feed for act in load_acts().values() if act.feed}
     told = sorted([*entries, *runs], key=lambda entry: entry.at, reverse=True)
     newer = [entry for entry in entries if since and entry.at > since]
