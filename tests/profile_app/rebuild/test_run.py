@@ -232,6 +232,11 @@ def test_a_run_that_was_cut_off_is_said_and_the_next_reads_the_same(ana, answers
     assert list(RebuildRun.objects.order_by("pk").values_list("outcome", flat=True)) == ["lost", "written"]
 
 
+def test_a_process_killed_between_answer_and_write_wrote_nothing(site):
+    stored = json.loads(site.call("tests.profile_app.rebuild.racers:killed_before_the_write").splitlines()[-1])
+    assert stored == [[["running"], False, 0], [["lost", "written"], True, 1], 2]
+
+
 class TestTags:
     """Only what nobody declared is inferred."""
 
