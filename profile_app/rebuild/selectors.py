@@ -40,7 +40,7 @@ from profile_app.capabilities import REBUILDS
 from profile_app.portrait.core.tags import TagSource
 from profile_app.portrait.core.wallets import EVM, parse_wallets
 from profile_app.portrait.models import FinancialProfile, UserTagEvent
-from profile_app.rebuild.core import RUN_PREFIX, Flow, RunOutcome
+from profile_app.rebuild.core import Flow, RunOutcome
 from profile_app.rebuild.core.memories import SLICE_CHARS, SLICE_TURNS, key_of
 from profile_app.rebuild.models import RebuildRun
 
@@ -281,12 +281,6 @@ def list_last_runs(owner: User) -> list[RebuildRun]:
     """Return the newest run of each flow. Three queries."""
     found = (list_runs(owner).filter(flow=flow).order_by("-pk").first() for flow in Flow)
     return [run for run in found if run]
-
-
-def find_run_of(owner: User, origin: str) -> RebuildRun | None:
-    """Return the run that an origin or subject names."""
-    number = origin.removeprefix(RUN_PREFIX).removeprefix("run:")
-    return list_runs(owner).filter(pk=number).first() if number.isdecimal() else None
 
 
 def has_unread_turns(owner_id: int, cursor: int) -> bool:
