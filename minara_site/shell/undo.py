@@ -27,6 +27,7 @@ from minara_site.kernel.guard.kinds import Label, StoredKind, stored_kinds
 from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.kernel.jobs.services import OVER, cancel_run
 from minara_site.kernel.ownership import EVERYONE, Owner
+from minara_site.kernel.plain_text import storable_problem
 from minara_site.kernel.unchanged import UnchangedReason
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.moments import number_label
@@ -123,6 +124,8 @@ def undo(request: PageRequest, change_set_id: int) -> HttpResponse:
     """Show what undoing an act would do, and do it; a large one is shown with its progress, and can be stopped."""
     principal, now, status = request.principal, timezone.now(), HTTPStatus.OK
     only = (request.GET["kind"], request.GET.get("key", "")) if "kind" in request.GET else None
+    if any(map(storable_problem, only or ())):
+        raise NotFound(_("There is nothing to undo here."))
     found, owner = get_set(change_set_id, principal=principal)
     if "stop" in request.POST or (found.state == SetState.RUNNING and request.method == "GET"):
         return show_running(request, found)

@@ -175,7 +175,7 @@ def sample_of(fills: "QuerySet[PerpsFill]") -> list[dict[str, Any]]:
             "size_usd": cents(fill.size * fill.price),
             "pnl_usd": cents(fill.closed_pnl),
         }
-        for fill in fills.order_by("-ts_ms", "-pk")[:MAX_SAMPLE]
+        for fill in fills.only("symbol", "dir", "size", "price", "closed_pnl").order_by("-ts_ms", "-pk")[:MAX_SAMPLE]
     ]
 
 

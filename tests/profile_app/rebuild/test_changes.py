@@ -91,7 +91,10 @@ class TestLines:
 
     def test_undo_takes_one_line_away_and_leaves_its_siblings(self, ana, rebuilt, page):
         memory = Memory.objects.get(content=FEES)
-        post(page, page.get(PAGE).text, "Undo", f"kind=memory&key={memory.pk}")
+        text = page.get(PAGE).text
+        [url] = [url for word, url in acts_of(text) if word == "Undo" and f"kind=memory&key={memory.pk}" in url]
+        assert page.post(f"{url.partition('?')[0]}?kind=%00&key=1").status_code == 404
+        post(page, text, "Undo", f"kind=memory&key={memory.pk}")
         assert list(Memory.objects.filter(deleted_at=None).values_list("content", flat=True)) == [STOPS]
         words = words_of(page.get(PAGE).text)
         assert STOPS in words
