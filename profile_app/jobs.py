@@ -90,6 +90,12 @@ JOBS = (
         summary=_("Lets recorded turns be read for the profile of their owner."),
     ),
     Job(
+        "rebuild.purge",
+        rebuild.purge_runs,
+        every=timedelta(days=1),
+        summary=_("Deletes rebuilds that ended 90 days ago and wrote nothing."),
+    ),
+    Job(
         "prompt.retire_idle_snapshots",
         retire_idle_snapshots,
         every=timedelta(minutes=10),

@@ -9,10 +9,11 @@ from django.utils import timezone
 from minara_site.access.models import User
 from minara_site.kernel.conversations.models import Turn
 from minara_site.kernel.jobs.owner_schedule import nudge
-from minara_site.kernel.jobs.services import request_run
+from minara_site.kernel.jobs.services import KEPT_FOR, request_run
 from profile_app.activity.services.sync import sync_owner
 from profile_app.portrait.services.bridge import bridge_owner
-from profile_app.rebuild.core import Flow
+from profile_app.rebuild.core import Flow, RunOutcome
+from profile_app.rebuild.models import RebuildRun
 from profile_app.rebuild.services.run import rebuild
 from profile_app.workspace.services import sync_workspace
 
@@ -52,6 +53,12 @@ def on_turns_recorded(*, ids: Sequence[int], now: datetime) -> dict[str, int]:
     for owner_id in owners:
         nudge(Flow.MEMORIES.job, owner_id, now=now)
     return {"owners": len(owners)}
+
+
+def purge_runs(*, now: datetime) -> dict[str, int]:
+    """Delete runs that wrote nothing and ended 90 days ago; those that wrote are the evidence of what they wrote."""
+    over = RebuildRun.objects.filter(ended_at__lte=now - KEPT_FOR).exclude(outcome=RunOutcome.WRITTEN)
+    return {"deleted": over.delete()[0]}
 
 
 def nudge_summary(sender: object, *, owner_id: int, **facts: Any) -> None:

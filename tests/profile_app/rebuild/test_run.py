@@ -31,6 +31,7 @@ from profile_app.rebuild.core.memories import FoundFacts, choose_facts, key_of
 from profile_app.rebuild.models import RebuildRun
 from profile_app.rebuild.selectors import CURSORS
 from profile_app.rebuild.services.run import rebuild, rebuild_on_boot
+from profile_app.rebuild.tasks import purge_runs
 from tests.kit.clock import NOON
 from tests.kit.messages_api import cut_off, error, huge, hung_up, raw, said
 from tests.kit.tables import table
@@ -230,6 +231,15 @@ def test_a_run_that_was_cut_off_is_said_and_the_next_reads_the_same(ana, answers
     RebuildRun.objects.create(owner=ana, flow=Flow.SUMMARY, started_at=NOON)
     assert run(ana, Flow.SUMMARY, after=MINUTE)["outcome"] == "written"
     assert list(RebuildRun.objects.order_by("pk").values_list("outcome", flat=True)) == ["lost", "written"]
+
+
+def test_runs_that_wrote_nothing_go_after_ninety_days(ana):
+    for outcome, days in [("written", 90), ("failed", 90), ("not_asked", 90), ("failed", 89)]:
+        at = NOON - days * DAY
+        RebuildRun.objects.create(owner=ana, flow=Flow.TAGS, outcome=outcome, started_at=at, ended_at=at)
+    RebuildRun.objects.create(owner=ana, flow=Flow.TAGS, started_at=NOON - 90 * DAY)
+    assert purge_runs(now=NOON) == {"deleted": 2}
+    assert set(RebuildRun.objects.values_list("outcome", flat=True)) == {"written", "failed", "running"}
 
 
 def test_a_process_killed_between_answer_and_write_wrote_nothing(site):
