@@ -365,6 +365,12 @@ class Memory(models.Model):
         return is_editable(category=self.category, source=self.source)
 
     @property
+    def may_be_kept(self) -> bool:
+        """Whether its owner may call it their own word: others wrote it, and it is no limit or preference."""
+        is_read = self.deleted_at is None and self.held_at is None
+        return is_read and self.source not in USER_WRITTEN and not self.is_hard and self.preference_id is None
+
+    @property
     def is_labelled(self) -> bool:
         """Whether it has the label of hard constraints, whoever put it there."""
         return is_hard_constraint(self.fact_type)

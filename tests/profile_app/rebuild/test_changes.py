@@ -68,13 +68,16 @@ class TestLines:
 
     def test_keep_makes_a_line_its_owners_and_is_undone(self, ana, rebuilt, page):
         memory, text = Memory.objects.get(content=FEES), page.get(PAGE).text
-        answer = post(page, text, "Keep", f"/memories/{memory.pk}/")
+        url, keep = f"/memories/{memory.pk}/", f'action="/memories/{memory.pk}/keep/"'
+        assert keep in page.get(url).text
+        answer = post(page, text, "Keep", url)
         assert answer.headers["Location"] == PAGE
         memory.refresh_from_db()
         assert memory.source == Source.USER_EXPLICIT
         shown = page.get(PAGE)
-        assert ("Keep", f"/memories/{memory.pk}/keep/") not in acts_of(shown.text)
+        assert ("Keep", f"{url}keep/") not in acts_of(shown.text)
         assert toasts_of(shown) == ["Kept. It is your own word now."]
+        assert keep not in page.get(url).text
         page.post(undo_of(shown))
         memory.refresh_from_db()
         assert memory.source == Source.INFERRED
