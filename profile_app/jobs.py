@@ -1,6 +1,7 @@
 """The app's jobs, room by room."""
 
 from datetime import timedelta
+from functools import partial
 
 from django.utils.translation import gettext_lazy as _
 
@@ -16,8 +17,9 @@ from profile_app.portrait.core.bridge import BRIDGE
 from profile_app.portrait.core.profile import REFRESH
 from profile_app.portrait.services.bridge import bridge_tags
 from profile_app.prompt.services import retire_idle_snapshots
-from profile_app.rebuild import tasks as rebuild
 from profile_app.rebuild.core import Flow
+from profile_app.rebuild.services.run import rebuild
+from profile_app.rebuild.tasks import on_turns_recorded, refresh
 from profile_app.strategies.core import MARKETS_JOB
 from profile_app.strategies.services import update_markets
 from profile_app.workspace.services import sync_all
@@ -65,27 +67,27 @@ JOBS = (
     ),
     Job(
         REFRESH,
-        rebuild.refresh,
+        refresh,
         summary=_("Reads folder and accounts of an owner again and asks for each rebuild of their profile."),
     ),
     Job(
         Flow.SUMMARY.job,
-        rebuild.rebuild_summary,
+        partial(rebuild, Flow.SUMMARY),
         summary=_("Asks a model what an owner trades, and writes the trading summary."),
     ),
     Job(
         Flow.TAGS.job,
-        rebuild.rebuild_tags,
+        partial(rebuild, Flow.TAGS),
         summary=_("Asks a model what trades and profile show of an owner, and infers tags that they did not declare."),
     ),
     Job(
         Flow.MEMORIES.job,
-        rebuild.rebuild_memories,
+        partial(rebuild, Flow.MEMORIES),
         summary=_("Asks a model for lasting facts in what an owner said, and stores them as inferred memories."),
     ),
     Job(
         "rebuild.on_turns",
-        rebuild.on_turns_recorded,
+        on_turns_recorded,
         topics=(TURN_RECORDED,),
         summary=_("Lets recorded turns be read for the profile of their owner."),
     ),

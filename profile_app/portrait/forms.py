@@ -63,14 +63,4 @@ class WalletForm(forms.Form):
     )
 
 
-class LabelForm(forms.Form):
-    """What a wallet is called, empty for nothing."""
-
-    label = forms.CharField(
-        label=_("Label"),
-        required=False,
-        max_length=MAX_LABEL_CHARS,
-    )
-
-
 MAX_PROMPT_CHARS = MAX_CHARS[CUSTOM_PROMPT]

@@ -7,7 +7,6 @@ from typing import Any
 from django.urls import reverse
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
-from minara_site.access.models import User
 from minara_site.kernel.changes.core import State, Step
 from minara_site.kernel.changes.kinds import Changes
 from minara_site.kernel.changes.models import ChangeSet
@@ -28,12 +27,17 @@ def tag_key(owner_id: int, name: str) -> str:
     return f"{owner_id}:{name}"
 
 
-def first_version(document: Document | None) -> int:
+def tag_state(tag: UserTag | None) -> State:
+    """Return what is known of a dimension, empty where nothing counts."""
+    return {column: getattr(tag, column, "") for column in TAG_STATE}
+
+
+def text_state(document: Document | None) -> State:
     """Return the first version that says what a document says, 0 for nothing: a text that comes back reads the same."""
     if document is None or not document.content:
-        return 0
+        return {"version": 0}
     same = DocumentRevision.objects.filter(document=document, content=document.content)
-    return same.order_by("number").values_list("number", flat=True).first() or document.version
+    return {"version": same.order_by("number").values_list("number", flat=True).first() or document.version}
 
 
 class TagChanges(Changes):
@@ -48,25 +52,30 @@ class TagChanges(Changes):
         found = {}
         for key in sorted(keys):
             owner_id, _colon, name = key.partition(":")
-            rows = UserTag.objects.filter(owner_id=int(owner_id), name=name)
+            about: dict[str, Any] = {"owner_id": int(owner_id), "name": name}
+            rows = UserTag.objects.filter(**about)
             row = (rows.select_for_update(of=("self",)) if lock else rows).first()
-            found[key] = row or UserTag(owner_id=int(owner_id), name=name, value="", source="")
+            found[key] = row or UserTag(**about, value="", source="")
         return found
 
     def gone(self, state: State, *, actor: str, now: datetime) -> State:
-        return dict.fromkeys(TAG_STATE, "")
+        return tag_state(None)
 
     def restore(self, steps: Sequence[Step], *, made: ChangeSet) -> None:
         """Infer what was inferred before, or withdraw what was inferred."""
-        about: dict[str, Any] = {"actor": made.actor, "now": made.at, "is_audited": False}
         for step in steps:
-            owner, name = User.objects.get(pk=step.owner_id), step.row.name
-            if step.after["value"]:
-                values = {name: parse_stored_tag_value(name, step.after["value"])}
-                origin = step.after["origin"]
-                set_tags(owner=owner, values=values, source=TagSource.INFERRED, origin=origin, **about)
+            name, value, origin = step.row.name, step.after["value"], step.after["origin"]
+            about: dict[str, Any] = {
+                "owner": step.row.owner,
+                "source": TagSource.INFERRED,
+                "actor": made.actor,
+                "now": made.at,
+                "is_audited": False,
+            }
+            if value:
+                set_tags(values={name: parse_stored_tag_value(name, value)}, origin=origin, **about)
             else:
-                withdraw_tag(owner=owner, name=name, source=TagSource.INFERRED, **about)
+                withdraw_tag(name=name, **about)
 
     def name_rows(self, steps: Sequence[Step]) -> dict[str, Any]:
         return {"names": [step.row.name for step in steps]}
@@ -86,10 +95,10 @@ class SummaryChanges(Changes):
     undone = ngettext_lazy("Undone for %(number)s summary.", "Undone for %(number)s summaries.", "count")
 
     def state_of(self, row: Document) -> State:
-        return {"version": first_version(row)}
+        return text_state(row)
 
     def gone(self, state: State, *, actor: str, now: datetime) -> State:
-        return {"version": 0}
+        return text_state(None)
 
     def may_restore(self, steps: Sequence[Step], *, actor: str, now: datetime) -> dict[str, UnchangedReason]:
         """Return of which summaries another text waits."""
@@ -100,7 +109,7 @@ class SummaryChanges(Changes):
         for step in steps:
             texts = DocumentRevision.objects.filter(document=step.row.pk, number=step.after["version"])
             save_document(
-                owner=User.objects.get(pk=step.owner_id),
+                owner=step.row.owner,
                 kind=PROFILE_SUMMARY,
                 name=step.row.name,
                 content=texts.values_list("content", flat=True).first() or "",

@@ -9,7 +9,7 @@ from minara_site.kernel.changes.services import store_set
 from minara_site.kernel.core.vocabulary import RUN_ORIGIN
 from minara_site.kernel.demo import DemoLoad, DemoPart, DemoRow, RemovedRows, read_rows
 from profile_app.portrait.models import UserTag, UserTagEvent
-from profile_app.rebuild.changes import TAG, TAG_STATE, tag_key
+from profile_app.rebuild.changes import TAG, tag_key, tag_state
 from profile_app.rebuild.core import REBUILT, Flow, RunOutcome
 from profile_app.rebuild.models import RebuildRun
 
@@ -43,15 +43,6 @@ class RebuildsPart(DemoPart[DemoRebuild]):
             started_at=at,
             ended_at=at,
             read={"dimensions": sorted(row.evidence)} if row.evidence else {},
-            wrote=[
-                {
-                    "kind": TAG,
-                    "key": tag_key(owner.pk, tag.name),
-                    "name": tag.name,
-                    "evidence": row.evidence[tag.name],
-                }
-                for tag in tags
-            ],
         )
         load.mark(run)
         steps = []
@@ -59,9 +50,11 @@ class RebuildsPart(DemoPart[DemoRebuild]):
             event = UserTagEvent.objects.filter(owner=owner, name=tag.name, is_demo=True).latest("at", "pk")
             tag.origin = f"{RUN_ORIGIN}{run.pk}"
             tag.save(update_fields=["origin"])
+            key, evidence = tag_key(owner.pk, tag.name), row.evidence[tag.name]
+            run.wrote.append({"kind": TAG, "key": key, "name": tag.name, "evidence": evidence})
             before = {"value": event.value_before, "source": event.source_before, "origin": ""}
-            after = {column: getattr(tag, column) for column in TAG_STATE}
-            steps.append(Step(TAG, tag_key(owner.pk, tag.name), tag, owner.pk, before, after))
+            steps.append(Step(TAG, key, tag, owner.pk, before, tag_state(tag)))
+        run.save()
         if steps:
             store_set(steps, act=REBUILT, actor=row.flow.actor, at=at, run=run.subject)
 

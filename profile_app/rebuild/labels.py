@@ -1,12 +1,9 @@
 """Rebuilds in words: what they write, what became of a run, and why one asked nothing."""
 
 from typing import Any
-from urllib.parse import urlencode
 
-from django.urls import reverse
 from django.utils.translation import gettext as _, gettext_lazy
 
-from minara_site.access.models import User
 from profile_app.rebuild.core import Flow, RunOutcome
 from profile_app.rebuild.models import RebuildRun
 
@@ -51,12 +48,7 @@ def reason_label(code: str) -> str:
     return str(REASONS.get(code) or _("the model could not be asked (%(code)s)") % {"code": code}) if code else ""
 
 
-def outcome_label(outcome: str, reason: str) -> str:
+def outcome_label(run: RebuildRun) -> str:
     """Return what became of a run, and why."""
-    words = str(OUTCOMES[RunOutcome(outcome)])
-    return _("%(what)s: %(why)s") % {"what": words, "why": reason_label(reason)} if reason else words
-
-
-def run_url(run: RebuildRun, owner: User, *, is_own: bool) -> str:
-    """Return the page of a run; for another reader it names the owner."""
-    return f"{reverse('changes:page')}?{urlencode({'run': run.pk} | ({} if is_own else {'owner': owner.username}))}"
+    words = str(OUTCOMES[RunOutcome(run.outcome)])
+    return _("%(what)s: %(why)s") % {"what": words, "why": reason_label(run.reason)} if run.reason else words

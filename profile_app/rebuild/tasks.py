@@ -1,4 +1,4 @@
-"""The jobs of rebuilds, one a flow, and the refresh that asks for all. Source: S3 (three rebuild flows)."""
+"""What asks for rebuilds: the refresh, turns and trades. Source: S3 (three rebuild flows)."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -14,26 +14,10 @@ from profile_app.activity.services.sync import sync_owner
 from profile_app.portrait.services.bridge import bridge_owner
 from profile_app.rebuild.core import Flow, RunOutcome
 from profile_app.rebuild.models import RebuildRun
-from profile_app.rebuild.services.run import rebuild
 from profile_app.workspace.services import sync_workspace
 
 
-def rebuild_summary(*, owner_id: int, now: datetime, is_forced: bool = False, requested_by: str = "") -> Any:
-    """Run the rebuild of the trading summary."""
-    return rebuild(Flow.SUMMARY, owner_id=owner_id, now=now, is_forced=is_forced, requested_by=requested_by)
-
-
-def rebuild_tags(*, owner_id: int, now: datetime, is_forced: bool = False, requested_by: str = "") -> Any:
-    """Run the rebuild of the tags."""
-    return rebuild(Flow.TAGS, owner_id=owner_id, now=now, is_forced=is_forced, requested_by=requested_by)
-
-
-def rebuild_memories(*, owner_id: int, now: datetime, is_forced: bool = False, requested_by: str = "") -> Any:
-    """Run the reading of turns."""
-    return rebuild(Flow.MEMORIES, owner_id=owner_id, now=now, is_forced=is_forced, requested_by=requested_by)
-
-
-def refresh(*, owner_id: int, now: datetime, requested_by: str = "") -> dict[str, Any] | None:
+def refresh(*, owner_id: int, now: datetime) -> dict[str, Any] | None:
     """Read the owner's folder and accounts, bring tags in step with preferences, and ask for each rebuild at once."""
     owner = User.objects.filter(pk=owner_id).first()
     if owner is None:
@@ -41,9 +25,9 @@ def refresh(*, owner_id: int, now: datetime, requested_by: str = "") -> dict[str
     problems = sync_workspace(owner=owner, now=now)
     synced = sync_owner(owner_id=owner_id, now=now, is_forced=True) or {}
     tags = bridge_owner(owner=owner, now=now)
+    arguments = {"owner_id": owner_id, "is_forced": True, "requested_by": "refresh"}
     for flow in Flow:
-        arguments = {"owner_id": owner_id, "is_forced": True, "requested_by": requested_by}
-        request_run(flow.job, arguments, now=now, requested_by=requested_by or "refresh")
+        request_run(flow.job, arguments, now=now, requested_by="refresh")
     return {"folder_problems": len(problems), "tags": tags, "added": synced.get("added", 0)}
 
 

@@ -5,11 +5,10 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from memory_app.memories.core import HARD_CONSTRAINT
 from memory_app.memories.core.fact_key import same_text
-from profile_app.rebuild.core import DATA
+from profile_app.rebuild.core import DATA, ModelAnswer
 
 MAX_TOKENS, MAX_FACTS, MAX_STATEMENT_CHARS, MAX_QUOTE_CHARS = 2_000, 10, 300, 400
 SLICE_TURNS, SLICE_CHARS, CONTEXT_CHARS = 20, 24_000, 500
@@ -30,10 +29,8 @@ knowledge, a constraint, a fact of their life that matters to their money. Not w
 none."""
 
 
-class FoundFact(BaseModel):
+class FoundFact(ModelAnswer):
     """A lasting fact, and the words that say it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     statement: str = Field(min_length=1, max_length=MAX_STATEMENT_CHARS, description="One plain sentence.")
     fact_type: str = Field(default="", max_length=40, description="One word.")
@@ -41,10 +38,8 @@ class FoundFact(BaseModel):
     quote: str = Field(min_length=1, max_length=MAX_QUOTE_CHARS, description="The user's own words, copied exactly.")
 
 
-class FoundFacts(BaseModel):
+class FoundFacts(ModelAnswer):
     """The lasting facts of these turns."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     facts: list[FoundFact] = Field(max_length=MAX_FACTS, description="Empty for none.")
 
@@ -55,7 +50,7 @@ def choose_facts(
     *,
     known: Collection[str],
     wrong: Collection[str],
-) -> tuple[list[FoundFact], Mapping[str, int]]:
+) -> tuple[list[FoundFact], Counter[str]]:
     """Return the facts whose quote the user said in the turn they name, and how many were dropped why.
 
     `known` and `wrong` are keys of statements.
@@ -83,9 +78,3 @@ def key_of(statement: str) -> str:
 def plain(text: str) -> str:
     """Return a text in which case, white space and spellings of characters make no difference."""
     return same_text(text).casefold()
-
-
-def label_of(fact_type: str) -> str:
-    """Return the label of a fact; a rebuild never makes a limit."""
-    label = fact_type.strip().lower()
-    return "" if label == HARD_CONSTRAINT else label

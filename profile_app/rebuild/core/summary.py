@@ -1,11 +1,12 @@
 """The trading summary: four fields out of figures, composed into two texts. Source: S3 (three-source summary). Pure."""
 
+from collections.abc import Collection
 from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from minara_site.kernel.core.fence import fence_text
-from profile_app.rebuild.core import DATA
+from profile_app.rebuild.core import DATA, ModelAnswer
 
 MAX_TOKENS, MAX_PART_CHARS = 1_200, 700
 THRESHOLD = 3
@@ -30,10 +31,8 @@ what is listed as wrong."""
 Part = Annotated[str, Field(max_length=MAX_PART_CHARS)]
 
 
-class SummaryAnswer(BaseModel):
+class SummaryAnswer(ModelAnswer):
     """What a model says of a user's trades."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     platform_wallet_summary: Part = Field(alias="platformWalletSummary", description="What they trade, how it went.")
     spot_breakdown: Part = Field(default="", alias="spotBreakdown", description="Spot alone, or empty.")
@@ -41,11 +40,11 @@ class SummaryAnswer(BaseModel):
     reference_wallets_summary: Part = Field(default="", alias="referenceWalletsSummary", description="Or empty.")
 
 
-def compose_summary(answer: SummaryAnswer, *, has_spot: bool, has_perps: bool) -> str:
+def compose_summary(answer: SummaryAnswer, known: Collection[str]) -> str:
     """Return the text of the platform's summary, with a line for each source that is known."""
     parts = (
         ("", answer.platform_wallet_summary),
-        ("Spot: ", answer.spot_breakdown if has_spot else ""),
-        ("Perps: ", answer.perps_breakdown if has_perps else ""),
+        ("Spot: ", answer.spot_breakdown if "spot" in known else ""),
+        ("Perps: ", answer.perps_breakdown if "perps" in known else ""),
     )
     return "\n".join(label + fence_text(text) for label, text in parts if text.strip())

@@ -1,12 +1,13 @@
 """Tags out of the profile and figures of trades. Source: S3 (the ten dimensions). Pure."""
 
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from profile_app.portrait.core.tags import MULTIPLE, SCHEMA, SentValue, is_valid_tag_value, serialize_tag_value
-from profile_app.rebuild.core import DATA
+from profile_app.rebuild.core import DATA, ModelAnswer
 
 MAX_TOKENS, MAX_EVIDENCE_CHARS = 1_200, 200
 
@@ -19,20 +20,16 @@ each dimension give the value that the evidence shows, exactly as spelled, with 
 Most dimensions have no evidence: leave them out. Never a pair that is listed as wrong."""
 
 
-class TagAnswer(BaseModel):
+class TagAnswer(ModelAnswer):
     """One dimension."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     dimension: str = Field(description="Its name, exactly as spelled.")
     values: list[str] = Field(min_length=1, max_length=6, description="One value; of markets one or more.")
     evidence: str = Field(min_length=1, max_length=MAX_EVIDENCE_CHARS, description="The figure or words that show it.")
 
 
-class TagsAnswer(BaseModel):
+class TagsAnswer(ModelAnswer):
     """The dimensions with evidence."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     tags: list[TagAnswer] = Field(max_length=len(SCHEMA), description="Empty where nothing shows anything.")
 
@@ -41,11 +38,11 @@ def choose_tags(
     answer: TagsAnswer,
     asked: Collection[str],
     wrong: Collection[tuple[str, str]],
-) -> tuple[dict[str, SentValue], dict[str, str], Mapping[str, int]]:
+) -> tuple[dict[str, SentValue], dict[str, str], Counter[str]]:
     """Return the values that count, the evidence of each, and how many were dropped why."""
     values: dict[str, SentValue] = {}
     evidence: dict[str, str] = {}
-    dropped = {"invalid": 0, "wrong": 0}
+    dropped: Counter[str] = Counter()
     for tag in answer.tags:
         value: SentValue = tag.values if tag.dimension in MULTIPLE else tag.values[0]
         if tag.dimension not in asked or tag.dimension in values or not is_valid_tag_value(tag.dimension, value):
@@ -54,4 +51,4 @@ def choose_tags(
             dropped["wrong"] += 1
         else:
             values[tag.dimension], evidence[tag.dimension] = value, tag.evidence
-    return values, evidence, {why: count for why, count in dropped.items() if count}
+    return values, evidence, dropped

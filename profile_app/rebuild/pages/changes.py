@@ -1,31 +1,38 @@
-"""How what is new about an owner looks: groups with their lines, and what can be done about each."""
+"""What is new about an owner, and how it looks: rebuilds by run, and what agents, imports and jobs wrote.
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+Bounded, whatever is stored.
+"""
+
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlencode
 
-from django.urls import reverse
+from django.db.models import Max, Sum
 from django.utils.translation import gettext as _, gettext_lazy, ngettext
 
 from memory_app.memories.core import MEMORY_KIND
+from memory_app.memories.models import Memory
 from minara_site.access.models import User
-from minara_site.kernel.core.vocabulary import USER_WRITTEN, WriterKind
+from minara_site.kernel.audit_log.services import content_digest
+from minara_site.kernel.changes.models import ChangeSet
+from minara_site.kernel.core.vocabulary import RUN_ORIGIN, USER_WRITTEN, WriterKind, writer_kind
 from minara_site.kernel.guard.masking import mask, masked_for
+from minara_site.kernel.llm.models import LlmUsage
+from minara_site.kernel.plain_text import parse_number
 from minara_site.shell.turns import turn_link
 from minara_site.web.labels import enumeration
 from minara_site.web.moments import cost_label, number_label
 from profile_app.documents.core import PROFILE_SUMMARY
+from profile_app.documents.models import Document
 from profile_app.portrait.core.tags import TagSource
+from profile_app.portrait.models import UserTag
 from profile_app.portrait.pages.tags import NAMES, anchor_of, value_label
-from profile_app.rebuild.changes import TAG
+from profile_app.rebuild.changes import TAG, tag_key
 from profile_app.rebuild.core import Flow
-from profile_app.rebuild.labels import DROPPED, FLOWS, outcome_label, run_url
+from profile_app.rebuild.labels import DROPPED, FLOWS, outcome_label
 from profile_app.rebuild.models import RebuildRun
-from profile_app.rebuild.news import NewGroup, NewRow
 from profile_app.rebuild.pages.profile import SUMMARY_LABELS
 
+MAX_RUNS, MAX_ROWS = 50, 200
 WRITERS = {
     WriterKind.AGENT: gettext_lazy("Written by agents"),
     WriterKind.IMPORT: gettext_lazy("Imported"),
@@ -34,54 +41,90 @@ WRITERS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One new row. The addresses of what can be done about it are empty where it cannot; `note` is the evidence."""
+def load_groups(
+    owner: User, reader: User, *, since: datetime | None = None, run_id: int | None = None
+) -> tuple[list[dict[str, Any]], bool]:
+    """Return what is new since a moment, or of one run, the newest first, and whether there is more. Six queries.
 
-    title: Any
-    text: str
-    note: str
-    source: str
-    at: datetime
-    url: str
-    is_held: bool
-    evidence_url: str = ""
-    keep: str = ""
-    wrong: str = ""
-    forget: str = ""
-    forget_act: str = ""
-    undo: str = ""
+    Lines go together that one run wrote, or one kind of writer. Texts of another owner are masked.
+    """
+    runs = RebuildRun.objects.for_owner(owner).order_by("-pk")
+    memories = Memory.objects.for_owner(owner).filter(deleted_at__isnull=True).exclude(actor=f"user:{owner.pk}")
+    tags = UserTag.objects.for_owner(owner).exclude(actor=f"user:{owner.pk}")
+    if run_id is not None:
+        runs, memories = runs.filter(pk=run_id), memories.filter(metadata__run=run_id)
+        tags = tags.filter(origin=f"{RUN_ORIGIN}{run_id}")
+    elif since:
+        runs, memories = runs.filter(started_at__gt=since), memories.filter(created_at__gt=since)
+        tags = tags.filter(updated_at__gt=since)
+    newest = list(runs[:MAX_RUNS])
+    written = list(memories.order_by("-created_at", "-pk")[: MAX_ROWS + 1])
+    sets = ChangeSet.objects.filter(run__in=[run.subject for run in newest], undoes__isnull=True)
+    set_ids, costs = dict(sets.values_list("run", "pk")), load_costs(newest)
+    groups: dict[Any, dict[str, Any]] = {
+        run.pk: {
+            "run": run,
+            "title": FLOWS[Flow(run.flow)],
+            "outcome": outcome_label(run),
+            "facts": list_facts(run, costs.get(run.subject)),
+            "set_id": set_ids.get(run.subject),
+            "lines": [],
+        }
+        for run in newest
+    }
+    said = {(run.pk, line["kind"], line["key"]): line for run in newest for line in run.wrote}
+    shown = str if owner == reader else mask
+    rows = [masked_for(reader, memory) for memory in written[:MAX_ROWS]]
+    for line in [*map(tag_line, tags), *map(memory_line, rows)]:
+        row, told = line["row"], said.get((line["run"], line["kind"], line["key"]), {})
+        writer = writer_kind(actor=row.actor, source=row.source, origin=row.origin)
+        group = groups.get(line["run"]) or groups.setdefault(writer, {"title": WRITERS[writer], "lines": []})
+        note = shown(line.get("quote") or told.get("evidence", ""))
+        group["lines"].append(line | {"note": note, "is_of_run": bool(told)})
+    texts = {str(row.pk): row for row in Document.objects.for_owner(owner).filter(kind=PROFILE_SUMMARY)}
+    for (run_pk, kind, key), told in said.items():
+        text = texts.get(key) if kind == PROFILE_SUMMARY else None
+        if text and content_digest(text.content) == told["hash"]:
+            line = {"kind": kind, "key": key, "row": text, "title": SUMMARY_LABELS[text.name], "is_of_run": True}
+            groups[run_pk]["lines"].append(line | {"text": shown(text.content)})
+    return list(groups.values()), len(written) > MAX_ROWS or len(newest) == MAX_RUNS
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Lines that go together: of a run with what it read and cost, or of one kind of writer."""
+def tag_line(tag: UserTag) -> dict[str, Any]:
+    """Return a tag as its line shows it, with the run that inferred it."""
+    return {
+        "kind": TAG,
+        "key": tag_key(tag.owner_id, tag.name),
+        "row": tag,
+        "run": parse_number(tag.origin, after=RUN_ORIGIN),
+        "title": NAMES[tag.name],
+        "text": value_label(tag.name, tag.value),
+        "anchor": anchor_of(tag.name),
+        "may_act": tag.source != TagSource.USER,
+    }
 
-    run: RebuildRun | None
-    url: str
-    title: Any
-    outcome: str
-    facts: Sequence[str]
-    undo: str
-    lines: Sequence[Line]
+
+def memory_line(memory: Memory) -> dict[str, Any]:
+    """Return a memory as its line shows it, with the run that wrote it and the words that say it."""
+    about = memory.metadata or {}
+    return {
+        "kind": MEMORY_KIND,
+        "key": str(memory.pk),
+        "row": memory,
+        "run": about.get("run"),
+        "quote": about.get("quote"),
+        "text": memory.content,
+        "turn_url": turn_link(memory.origin)[1],
+        "is_own_word": memory.source in USER_WRITTEN,
+        "may_act": not (memory.is_hard or memory.preference_id),
+    }
 
 
-def shape_group(group: NewGroup, *, owner: User, reader: User) -> Group:
-    """Return a group in words; texts of another owner are masked, and nothing is done about them."""
-    run, is_own = group.run, owner == reader
-    lines = [shape_line(row, group.set_id, reader=reader, is_own=is_own) for row in group.rows]
-    if run is None:
-        return Group(None, "", WRITERS[group.writer], "", (), "", lines)
-    undo = reverse("undo", args=[group.set_id]) if group.set_id and is_own and lines else ""
-    return Group(
-        run,
-        run_url(run, owner, is_own=is_own),
-        FLOWS[Flow(run.flow)],
-        outcome_label(run.outcome, run.reason),
-        list_facts(run, group.cost),
-        undo,
-        lines,
-    )
+def load_costs(runs: list[RebuildRun]) -> dict[str, dict[str, Any]]:
+    """Return by subject what runs cost: model, tokens, USD. One query."""
+    usage = LlmUsage.objects.filter(subject__in=[run.subject for run in runs]).values("subject")
+    sums = usage.annotate(model=Max("model"), tokens=Sum("input_tokens") + Sum("output_tokens"), usd=Sum("cost_usd"))
+    return {row["subject"]: row for row in sums}
 
 
 def list_facts(run: RebuildRun, cost: dict[str, Any] | None) -> list[str]:
@@ -96,55 +139,6 @@ def list_facts(run: RebuildRun, cost: dict[str, Any] | None) -> list[str]:
     for why, count in run.dropped.items():
         said.append(_("%(why)s: %(n)s") % {"why": DROPPED[why], "n": number_label(count)})
     if cost:
-        tokens = number_label(cost["input"] + cost["output"])
-        said.append(
-            _("%(model)s, %(n)s tokens, %(usd)s")
-            % {"model": cost["model"], "n": tokens, "usd": cost_label(cost["usd"])}
-        )
+        about = {"model": cost["model"], "n": number_label(cost["tokens"]), "usd": cost_label(cost["usd"])}
+        said.append(_("%(model)s, %(n)s tokens, %(usd)s") % about)
     return said
-
-
-def shape_line(new: NewRow, set_id: int | None, *, reader: User, is_own: bool) -> Line:
-    """Return a row in words, with what its owner can do about it."""
-    row, said = masked_for(reader, new.row) if new.kind == MEMORY_KIND else new.row, new.said
-    undo = f"{reverse('undo', args=[set_id])}?{urlencode({'kind': new.kind, 'key': new.key})}" if set_id else ""
-    undo = undo if is_own and said else ""
-    if new.kind == TAG:
-        tags, acts = reverse("tags:page"), is_own and row.source != TagSource.USER
-        return Line(
-            NAMES[row.name],
-            value_label(row.name, row.value),
-            said.get("evidence", "") if is_own else mask(said.get("evidence", "")),
-            row.source,
-            row.updated_at,
-            f"{tags}#{anchor_of(row.name)}",
-            is_held=False,
-            keep=reverse("tags:confirm", args=[row.name]) if acts else "",
-            wrong=f"{tags}?change={row.name}#{anchor_of(row.name)}" if acts else "",
-            forget=reverse("tags:clear", args=[row.name]) if acts else "",
-            forget_act="tags:clear",
-            undo=undo,
-        )
-    if new.kind == PROFILE_SUMMARY:
-        text = row.content if is_own else mask(row.content)
-        page = reverse("profile:page")
-        return Line(SUMMARY_LABELS[row.name], text, "", "inferred", row.updated_at, page, is_held=False, undo=undo)
-    acts = is_own and not row.is_hard and not row.preference_id
-    quote = (row.metadata or {}).get("quote", "")
-    return Line(
-        "",
-        row.content,
-        quote if is_own else mask(quote),
-        row.badge,
-        row.created_at,
-        reverse("memories:one", args=[row.pk]),
-        is_held=row.held_at is not None,
-        evidence_url=turn_link(row.origin)[1],
-        keep=reverse("memories:keep", args=[row.pk])
-        if acts and not row.held_at and row.source not in USER_WRITTEN
-        else "",
-        wrong=f"{reverse('memories:new')}?corrects={row.pk}" if acts and not row.held_at else "",
-        forget=reverse("memories:delete", args=[row.pk]) if acts else "",
-        forget_act="memories:delete",
-        undo=undo,
-    )

@@ -11,7 +11,6 @@ from typing import Any
 import structlog
 from django.conf import settings
 from django.db import transaction
-from pydantic import BaseModel
 
 from minara_site.access.models import User
 from minara_site.kernel.changes.services import store_set
@@ -22,29 +21,29 @@ from minara_site.kernel.governance.services import record_shadow
 from minara_site.kernel.jobs.owner_schedule import nudge, nudge_all, one_run
 from minara_site.kernel.jobs.services import DROPPED
 from minara_site.kernel.llm.core import Category
-from minara_site.kernel.llm.core.tiers import Tier
 from minara_site.kernel.llm.gateway import (
+    Answer,
     AnswerInvalid,
     BudgetExceededError,
     CapabilityOff,
     CircuitOpen,
     ModelNotConfigured,
     Question,
+    Tier,
     UnknownModelPrice,
     ask,
 )
-from minara_site.kernel.ownership import lock_owner
 from profile_app.capabilities import REBUILDS
 from profile_app.portrait.models import FinancialProfile
 from profile_app.portrait.selectors.profile import load_profile
-from profile_app.portrait.services.profile import get_locked
-from profile_app.rebuild.core import REBUILT, Flow, RunOutcome
+from profile_app.portrait.services.profile import lock_profile
+from profile_app.rebuild.core import REBUILT, Flow, ModelAnswer, RunOutcome
 from profile_app.rebuild.models import RebuildRun
 from profile_app.rebuild.selectors import why_not
 from profile_app.rebuild.services import memories, summary, tags
-from profile_app.rebuild.services.work import Work, Written
+from profile_app.rebuild.services.work import Work
 
-READS: dict[Flow, Callable[..., Work[Any] | None]] = {
+READS: dict[Flow, Callable[..., Work | None]] = {
     Flow.SUMMARY: summary.read,
     Flow.TAGS: tags.read,
     Flow.MEMORIES: memories.read,
@@ -53,19 +52,13 @@ NOT_ASKED = (ModelNotConfigured, UnknownModelPrice, BudgetExceededError, Capabil
 FAILED = (AnswerInvalid, Unavailable, Throttled, Refused)
 RETRY = timedelta(hours=1)
 """When to look again where there is something to ask and nobody to ask."""
-NOTHING = "nothing_new"
 
 log = structlog.get_logger(__name__)
 
 
 def cooldown_of(flow: Flow) -> timedelta:
-    """Return how long a flow rests after a question."""
-    milliseconds = {
-        Flow.SUMMARY: settings.MINARA.trading_summary_cooldown_ms,
-        Flow.TAGS: settings.MINARA.tags_cooldown_ms,
-        Flow.MEMORIES: settings.MINARA.memories_cooldown_ms,
-    }
-    return timedelta(milliseconds=milliseconds[flow])
+    """Return how long a flow rests after a question, by its setting (`trading_summary_cooldown_ms` and its like)."""
+    return timedelta(milliseconds=getattr(settings.MINARA, f"{flow}_cooldown_ms"))
 
 
 def rebuild_on_boot(*, now: datetime) -> None:
@@ -91,9 +84,8 @@ def rebuild(
     with one_run(flow.job, owner_id, now=now) as schedule:
         if schedule is None:
             return {"result": DROPPED}
-        RebuildRun.objects.filter(owner=owner, flow=flow, outcome=RunOutcome.RUNNING).update(
-            outcome=RunOutcome.LOST, ended_at=now
-        )
+        cut_off = RebuildRun.objects.filter(owner=owner, flow=flow, outcome=RunOutcome.RUNNING)
+        cut_off.update(outcome=RunOutcome.LOST, ended_at=now)
         profile = load_profile(owner_id)
         rests_until = getattr(profile, flow.next_column)
         if rests_until and rests_until > now and not is_forced:
@@ -101,27 +93,26 @@ def rebuild(
             return {"result": "cooldown"}
         reason = why_not()
         work = None if reason else READS[flow](owner, profile, now=now, is_forced=is_forced)
-        about = {"owner": owner, "flow": flow, "requested_by": requested_by, "started_at": now}
+        run = RebuildRun(owner=owner, flow=flow, requested_by=requested_by, started_at=now)
         if work is None:
             schedule.next_at = now + RETRY if reason else None
+            run.outcome, run.reason, run.ended_at = RunOutcome.NOT_ASKED, reason or "nothing_new", now
             if is_forced:
-                RebuildRun.objects.create(**about, outcome=RunOutcome.NOT_ASKED, reason=reason or NOTHING, ended_at=now)
-            return {"result": reason or NOTHING}
-        run = RebuildRun.objects.create(**about, read=work.read, cursors_before=work.before)
+                run.save()
+            return {"result": run.reason}
+        run.read, run.cursors_before = work.read, work.before
+        run.save()
         ask_and_write(run, work, now=now)
-        schedule.next_at = now + RETRY if run.outcome == RunOutcome.NOT_ASKED else next_moment(run, work, now=now)
+        if run.outcome == RunOutcome.NOT_ASKED:
+            schedule.next_at = now + RETRY
+        elif work.has_more or run.outcome in {RunOutcome.FAILED, RunOutcome.SHADOW}:
+            schedule.next_at = now + cooldown_of(flow)
     return {"run": run.pk, "outcome": run.outcome, **({"reason": run.reason} if run.reason else {})}
 
 
-def next_moment(run: RebuildRun, work: Work[Any], *, now: datetime) -> datetime | None:
-    """Return when the flow is due again: after its cooldown with something left, else when something happens."""
-    is_over = run.outcome in {RunOutcome.WRITTEN, RunOutcome.UNCHANGED} and not work.has_more
-    return None if is_over else now + cooldown_of(Flow(run.flow))
-
-
-def ask_and_write(run: RebuildRun, work: Work[Any], *, now: datetime) -> None:
-    """Ask the one question of a run and write what counts of the answer."""
-    flow = Flow(run.flow)
+def ask_and_write(run: RebuildRun, work: Work, *, now: datetime) -> None:
+    """Ask the one question of a run and write what counts of the answer, with cooldown and cursors."""
+    flow, answer = Flow(run.flow), None
     question = Question(
         category=Category.LEARNING,
         task=flow.job,
@@ -136,58 +127,42 @@ def ask_and_write(run: RebuildRun, work: Work[Any], *, now: datetime) -> None:
     try:
         answer = ask(question)
     except NOT_ASKED as stop:
-        end_run(run, RunOutcome.NOT_ASKED, now=now, reason=stop.problem_code)
-        return
+        run.outcome, run.reason = RunOutcome.NOT_ASKED, stop.problem_code
     except FAILED as stop:
-        with transaction.atomic():
-            rest(run, now=now)
-            end_run(run, RunOutcome.FAILED, now=now, reason=stop.problem_code)
-        log.warning("rebuild_failed", owner=run.owner_id, flow=flow, reason=stop.problem_code)
-        return
+        run.outcome, run.reason = RunOutcome.FAILED, stop.problem_code
+        log.warning("rebuild_failed", owner=run.owner_id, flow=flow, reason=run.reason)
+    run.ended_at = now
     with transaction.atomic():
-        profile = rest(run, now=now)
-        if mode_of(REBUILDS) is not Mode.ON:
-            record_shadow(
-                capability=REBUILDS,
-                subject=run.subject,
-                owner_id=run.owner_id,
-                decision=shadow_of(answer.value),
-                model=answer.model,
-                cost_usd=answer.cost_usd,
-                now=now,
-            )
-            end_run(run, RunOutcome.SHADOW, now=now)
-            return
-        written: Written = work.write(run, answer.value, now=now)
-        for column, value in work.after.items():
-            setattr(profile, column, value)
-        profile.save(update_fields=[*work.after, "updated_at"])
-        run.wrote, run.dropped = list(written.lines), dict(written.dropped)
-        run.cursors_after = {column: value for column, value in work.after.items() if column in work.before}
-        if written.steps:
-            store_set(written.steps, act=REBUILT, actor=flow.actor, at=now, run=run.subject)
-        end_run(run, RunOutcome.WRITTEN if written.steps else RunOutcome.UNCHANGED, now=now)
-    for other in work.wakes:
-        nudge(other.job, run.owner_id, now=now)
+        if run.outcome != RunOutcome.NOT_ASKED:
+            lock_profile(run.owner, now)
+            moved = {flow.next_column: now + cooldown_of(flow), "updated_at": now}
+            if answer:
+                moved |= use_answer(run, work, answer, now=now)
+            FinancialProfile.objects.filter(pk=run.owner_id).update(**moved)
+        run.save()
+    if flow is not Flow.TAGS and run.outcome in {RunOutcome.WRITTEN, RunOutcome.UNCHANGED}:
+        nudge(Flow.TAGS.job, run.owner_id, now=now)
 
 
-def shadow_of(value: BaseModel) -> dict[str, Any]:
-    """Return what a run in shadow mode would have used."""
-    return value.model_dump(mode="json")
-
-
-def rest(run: RebuildRun, *, now: datetime) -> FinancialProfile:
-    """Move the cooldown of a flow; return the locked profile. Needs a transaction."""
-    lock_owner(run.owner_id)
-    profile = get_locked(run.owner_id, now)
-    column = Flow(run.flow).next_column
-    setattr(profile, column, now + cooldown_of(Flow(run.flow)))
-    profile.updated_at = now
-    profile.save(update_fields=[column, "updated_at"])
-    return profile
-
-
-def end_run(run: RebuildRun, outcome: RunOutcome, *, now: datetime, reason: str = "") -> None:
-    """Store how a run ended."""
-    run.outcome, run.reason, run.ended_at = outcome, reason, now
-    run.save()
+def use_answer(run: RebuildRun, work: Work, answer: Answer[ModelAnswer], *, now: datetime) -> dict[str, Any]:
+    """Write what counts of an answer, in shadow mode only what it was; return the columns that move with it."""
+    if mode_of(REBUILDS) is not Mode.ON:
+        record_shadow(
+            capability=REBUILDS,
+            subject=run.subject,
+            owner_id=run.owner_id,
+            decision=answer.value.model_dump(mode="json"),
+            model=answer.model,
+            cost_usd=answer.cost_usd,
+            now=now,
+        )
+        run.outcome = RunOutcome.SHADOW
+        return {}
+    written = work.write(run, answer.value, now=now)
+    run.outcome = RunOutcome.WRITTEN if written else RunOutcome.UNCHANGED
+    run.wrote = [{"kind": step.kind, "key": step.key, **said} for step, said in written]
+    run.cursors_after = {column: work.after[column] for column in work.before}
+    if written:
+        steps = [step for step, _said in written]
+        store_set(steps, act=REBUILT, actor=Flow(run.flow).actor, at=now, run=run.subject)
+    return dict(work.after)

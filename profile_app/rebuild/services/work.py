@@ -1,40 +1,30 @@
 """What a flow wants of a run: its question, and what it makes of the answer."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
-
-from pydantic import BaseModel
+from typing import Any
 
 from minara_site.kernel.changes.core import Step
-from profile_app.rebuild.core import Flow
+from profile_app.rebuild.core import ModelAnswer
 
-T = TypeVar("T", bound=BaseModel)
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """What was written: the changes of rows, a line about each, and what of the answer did not count, by why."""
-
-    steps: Sequence[Step]
-    lines: Sequence[Mapping[str, Any]]
-    dropped: Mapping[str, int] = field(default_factory=dict)
+Written = list[tuple[Step, dict[str, str]]]
+"""The changes of rows, each with what the run says of it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Work(Generic[T]):
+class Work:
     """One question. `read` is what the run says of it, `before` and `after` are columns of the profile.
 
-    `wakes` are the flows for which the result is news; `has_more` says that the next run has something to read.
+    `write` stores what counts of the answer, in the run's transaction; what does not it counts in the run, by why.
+    `has_more` says that the next run has something to read.
     """
 
     system: str
     content: str
-    answer: type[T]
+    answer: type[ModelAnswer]
     max_tokens: int
     read: Mapping[str, Any]
-    before: Mapping[str, Any]
-    after: Mapping[str, Any]
     write: Callable[..., Written]
-    wakes: tuple[Flow, ...] = ()
+    before: Mapping[str, Any] = field(default_factory=dict)
+    after: Mapping[str, Any] = field(default_factory=dict)
     has_more: bool = False

@@ -2,7 +2,6 @@
 
 import json
 from datetime import timedelta
-from typing import Any
 
 from django.http import HttpResponse
 from django.utils import timezone
@@ -15,8 +14,7 @@ from minara_site.kernel.plain_text import parse_number
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.responses import render_page
 from profile_app.portrait.views.owner import open_owner
-from profile_app.rebuild.news import load_news
-from profile_app.rebuild.pages.changes import shape_group
+from profile_app.rebuild.pages.changes import load_groups
 from profile_app.rebuild.services.visits import visit
 
 EARLIER = timedelta(days=30)
@@ -30,21 +28,22 @@ def changes_page(request: PageRequest) -> HttpResponse:
     since, shows_all = None, not is_own or request.GET.get("show") == "all"
     if run_id is None:
         since = now - EARLIER if shows_all else visit(owner, now=now)
-    groups, is_more = load_news(owner, since=since, run_id=run_id)
-    if run_id is not None and not (groups and groups[0].run):
-        raise NotFound(_("There is no such run."))
-    shown = [shape_group(group, owner=owner, reader=request.user) for group in groups]
-    context: dict[str, Any] = {
+    groups, is_more = load_groups(owner, request.user, since=since, run_id=run_id)
+    run, figures = None, ""
+    if run_id is not None:
+        run = groups[0].get("run") if groups else None
+        if run is None:
+            raise NotFound(_("There is no such run."))
+        figures = json.dumps(run.read, ensure_ascii=False, indent=2)
+    context = {
         "title": _("Changes"),
-        "groups": shown,
+        "groups": groups,
         "is_more": is_more,
-        "since": since,
         "shows_all": shows_all,
         "is_own": is_own,
         "owner_name": "" if is_own else owner.username,
         "here": request.get_full_path(),
+        "run": run,
+        "figures": figures if is_own else mask(figures),
     }
-    if run_id is not None and (run := groups[0].run):
-        figures = json.dumps(run.read, ensure_ascii=False, indent=2)
-        context |= {"run": run, "figures": figures if is_own else mask(figures)}
     return render_page(request, "profile_app/rebuild/changes.html", context)

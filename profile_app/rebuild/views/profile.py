@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.core.diff import word_diff
+from minara_site.kernel.core.tokens import estimate_tokens
 from minara_site.kernel.errors import Conflict, Invalid, NotFound, Throttled
 from minara_site.kernel.plain_text import parse_number, storable_problem
 from minara_site.shell.pages import PageRequest, done_by, page
@@ -19,16 +20,9 @@ from minara_site.web.forms import show_refusal
 from minara_site.web.responses import form_status, render_page, see_other, toast
 from profile_app.documents.core import CUSTOM_PROMPT, Origin
 from profile_app.documents.models import Document
-from profile_app.documents.pages import preview_document, shape_conflict, shape_versions
+from profile_app.documents.pages import count_text, preview_document, shape_conflict, shape_versions
 from profile_app.documents.selectors import get_version_text
-from profile_app.documents.views import (
-    NOT_STORED,
-    UNREADABLE,
-    answer_saved,
-    keep_draft,
-    read_text,
-    show_warning,
-)
+from profile_app.documents.views import NOT_STORED, answer_saved, keep_draft, read_text, show_warning
 from profile_app.portrait.core.profile import SETTINGS
 from profile_app.portrait.forms import PromptForm, WalletForm
 from profile_app.portrait.selectors.profile import find_prompt
@@ -39,7 +33,7 @@ from profile_app.portrait.services.profile import (
     save_custom_prompt_draft,
 )
 from profile_app.portrait.views.owner import open_owner
-from profile_app.rebuild.pages.profile import SWITCHES, counted, page_context
+from profile_app.rebuild.pages.profile import SWITCHES, page_context
 
 
 @page(Act.PROFILE_READ)
@@ -56,19 +50,11 @@ def prompt_versions(request: PageRequest) -> HttpResponse:
     if document is None:
         raise NotFound(_("There is no version yet."))
     below = parse_number(request.GET.get("below", ""))
-    versions = shape_versions(
-        document,
-        reader=reader,
-        restore_url=partial(restore_url, document),
-        below=below,
-    )
-    oldest = versions[-1].number if versions else 0
-    whose = "" if owner == reader else f"&owner={owner.username}"
+    versions = shape_versions(document, reader=reader, restore_url=partial(restore_url, document), below=below)
     context = {
         "title": _("Versions of the custom prompt"),
         "versions": versions,
         "may_write": owner == reader,
-        "more_url": f"?below={oldest}{whose}" if oldest > 1 else "",
         "owner_name": "" if owner == reader else owner.username,
     }
     return render_page(request, "profile_app/rebuild/versions.html", context)
@@ -78,16 +64,9 @@ def prompt_versions(request: PageRequest) -> HttpResponse:
 def save_prompt(request: PageRequest) -> HttpResponse:
     """Save the custom prompt, or preview what would change; what the guard flags asks for a confirmation."""
     owner, form = request.principal.owner, PromptForm(request.POST)
-    has_preview = "preview" in request.POST
     text, is_confirmed = read_text(request, form, CUSTOM_PROMPT, kind=CUSTOM_PROMPT, document=find_prompt(owner))
-    if has_preview or form.errors:
-        return show_profile(
-            request,
-            owner,
-            form=form,
-            has_preview=has_preview,
-            status=form_status(form),
-        )
+    if "preview" in request.POST or form.errors:
+        return show_profile(request, owner, form=form)
     version = form.cleaned_data["version"]
     try:
         saved = save_custom_prompt(
@@ -100,9 +79,12 @@ def save_prompt(request: PageRequest) -> HttpResponse:
         )
     except Invalid as refusal:
         show_refusal(form, refusal)
-        return show_profile(request, owner, form=form, status=UNREADABLE)
-    except Conflict:
-        return show_conflict(request, owner, text, opened=version)
+        return show_profile(request, owner, form=form)
+    except Conflict:  # what was stored meanwhile is shown, and saving again takes it into account
+        document = find_prompt(owner)
+        form = PromptForm(initial={"custom_prompt": text, "version": document.version if document else 0})
+        conflict = shape_conflict(document, opened=version, mine=text, reader=owner) if document else None
+        return show_profile(request, owner, form=form, status=HTTPStatus.CONFLICT, conflict=conflict)
     return answer_saved(request, saved, restore_url(saved.document, version), "profile:page")
 
 
@@ -116,14 +98,10 @@ def restore_prompt(request: PageRequest, number: int) -> HttpResponse:
     if preview_document(text, document, kind=CUSTOM_PROMPT):
         form = PromptForm({"custom_prompt": text, "version": document.version})
         form.add_error("custom_prompt", NOT_STORED)
-        return show_profile(request, owner, form=form, status=UNREADABLE)
+        return show_profile(request, owner, form=form)
     before = parse_number(request.GET.get("version", "")) or document.version
     saved = save_custom_prompt(
-        owner=owner,
-        content=text,
-        origin=Origin.REVERT,
-        expected_version=before,
-        **done_by(request),
+        owner=owner, content=text, origin=Origin.REVERT, expected_version=before, **done_by(request)
     )
     return answer_saved(request, saved, restore_url(saved.document, before), "profile:page")
 
@@ -131,12 +109,7 @@ def restore_prompt(request: PageRequest, number: int) -> HttpResponse:
 @page(Act.PROFILE_WRITE, methods=("POST",))
 def warn(request: PageRequest) -> HttpResponse:
     """Count while somebody types, and say what the guard finds."""
-    return show_warning(
-        request,
-        CUSTOM_PROMPT,
-        find_prompt(request.principal.owner),
-        counted,
-    )
+    return show_warning(request, CUSTOM_PROMPT, find_prompt(request.principal.owner), counted)
 
 
 @page(Act.PROFILE_WRITE, methods=("POST",))
@@ -151,15 +124,10 @@ def settings(request: PageRequest) -> HttpResponse:
     name, value = request.POST.get("setting", ""), request.POST.get("value", "")
     if name not in SETTINGS or value not in {"0", "1"}:
         raise Invalid(_("Name one of the three settings, and 1 or 0."))
-    is_on = value == "1"
-    change_settings(
-        owner=request.principal.owner,
-        settings={name: is_on},
-        **done_by(request),
-    )
+    change_settings(owner=request.principal.owner, settings={name: value == "1"}, **done_by(request))
     said = (
         _("%(part)s: in the prompt from the next session on.")
-        if is_on
+        if value == "1"
         else _("%(part)s: left out from the next session on.")
     )
     toast(request, said % {"part": SWITCHES[name][0]})
@@ -170,10 +138,7 @@ def settings(request: PageRequest) -> HttpResponse:
 def refresh(request: PageRequest) -> HttpResponse:
     """Ask for a refresh, once a minute."""
     try:
-        request_refresh(
-            owner=request.principal.owner,
-            **done_by(request),
-        )
+        request_refresh(owner=request.principal.owner, **done_by(request))
     except Throttled as throttled:
         toast(request, throttled.detail)
     else:
@@ -187,11 +152,10 @@ def show_profile(
     *,
     form: PromptForm | None = None,
     wallet_form: WalletForm | None = None,
-    has_preview: bool = False,
     status: int = HTTPStatus.OK,
     **extra: Any,
 ) -> HttpResponse:
-    """Answer the page, with forms as they were sent."""
+    """Answer the page, with forms as they were sent; errors in them make it 422."""
     context = page_context(owner, request.principal.owner, now=timezone.now())
     document: Document | None = context["document"]
     in_force = document.content if document else ""
@@ -199,41 +163,22 @@ def show_profile(
     form = form or PromptForm(initial={"custom_prompt": opened, "version": version})
     typed = str(form["custom_prompt"].value() or "").replace("\r\n", "\n")
     text = "" if storable_problem(typed) else typed
-    changes = word_diff(in_force.replace("\r\n", "\n"), text) if has_preview or (document and document.draft) else None
+    has_changes = "preview" in request.POST or (document and document.draft)
     context |= {
         "title": _("Profile") if context["is_own"] else _("Profile of %(owner)s") % {"owner": owner.get_short_name()},
         "form": form,
         "wallet_form": wallet_form or WalletForm(),
-        "changes": changes,
+        "changes": word_diff(in_force.replace("\r\n", "\n"), text) if has_changes else None,
         **counted(text, document),
         **extra,
     }
-    return render_page(
-        request,
-        "profile_app/rebuild/profile.html",
-        context,
-        status=status,
-    )
+    status = max(status, form_status(form), form_status(wallet_form))
+    return render_page(request, "profile_app/rebuild/profile.html", context, status=status)
 
 
-def show_conflict(
-    request: PageRequest,
-    owner: User,
-    text: str,
-    *,
-    opened: int,
-) -> HttpResponse:
-    """Show what was stored meanwhile beside what its editor typed; saving again takes that into account."""
-    document = find_prompt(owner)
-    form = PromptForm(initial={"custom_prompt": text, "version": document.version if document else 0})
-    conflict = shape_conflict(document, opened=opened, mine=text, reader=owner) if document else None
-    return show_profile(
-        request,
-        owner,
-        form=form,
-        conflict=conflict,
-        status=HTTPStatus.CONFLICT,
-    )
+def counted(text: str, document: Document | None) -> dict[str, Any]:
+    """Return how long a text for the custom prompt is, what it costs, and what the guard finds in it."""
+    return count_text(text, document, kind=CUSTOM_PROMPT, tokens=estimate_tokens(text))
 
 
 def restore_url(document: Document, number: int) -> str:

@@ -1,19 +1,17 @@
 """Reference wallets on `/profile/`: added, labelled, removed, and every change undone."""
 
 from dataclasses import replace
-from http import HTTPStatus
 
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Invalid, NotFound
 from minara_site.shell.pages import PageRequest, done_by, page
 from minara_site.web.responses import see_other, toast
 from profile_app.portrait.core.wallets import Wallet, dump_wallets, parse_wallets
-from profile_app.portrait.forms import LabelForm, WalletForm
+from profile_app.portrait.forms import WalletForm
 from profile_app.portrait.selectors.profile import load_wallets
 from profile_app.portrait.services.profile import set_reference_wallets
 from profile_app.rebuild.views.profile import show_profile
@@ -28,31 +26,18 @@ def add_wallet(request: PageRequest) -> HttpResponse:
     if form.is_valid():
         wallets = load_wallets(owner, reader=owner)
         try:
-            return put_wallets(
-                request,
-                wallets,
-                (*wallets, Wallet(**form.cleaned_data)),
-                _("Added."),
-            )
+            return put_wallets(request, wallets, (*wallets, Wallet(**form.cleaned_data)), _("Added."))
         except Invalid as refusal:
             for error in refusal.errors:
                 name = error.field.rpartition(".")[2]
                 form.add_error(name if name in form.fields else None, error.message)
-    return show_profile(
-        request,
-        owner,
-        wallet_form=form,
-        status=HTTPStatus.UNPROCESSABLE_ENTITY,
-    )
+    return show_profile(request, owner, wallet_form=form)
 
 
 @page(Act.PROFILE_WRITE, methods=("POST",))
 def label_wallet(request: PageRequest, address: str) -> HttpResponse:
     """Call a wallet otherwise."""
-    owner, form = request.principal.owner, LabelForm(request.POST)
-    wallets = wallets_with(owner, address)
-    form.full_clean()
-    label = form.cleaned_data.get("label", request.POST.get("label", ""))
+    wallets, label = wallets_with(request, address), request.POST.get("label", "")
     changed = tuple(replace(each, label=label) if each.address == address else each for each in wallets)
     return put_wallets(request, wallets, changed, _("Label saved."))
 
@@ -60,13 +45,8 @@ def label_wallet(request: PageRequest, address: str) -> HttpResponse:
 @page(Act.PROFILE_WRITE, methods=("POST",))
 def remove_wallet(request: PageRequest, address: str) -> HttpResponse:
     """Follow a wallet no more."""
-    wallets = wallets_with(request.principal.owner, address)
-    return put_wallets(
-        request,
-        wallets,
-        tuple(each for each in wallets if each.address != address),
-        _("Removed."),
-    )
+    wallets = wallets_with(request, address)
+    return put_wallets(request, wallets, tuple(each for each in wallets if each.address != address), _("Removed."))
 
 
 @page(Act.PROFILE_WRITE, methods=("POST",))
@@ -75,35 +55,20 @@ def undo_wallets(request: PageRequest) -> HttpResponse:
     former = request.session.get(FORMER_WALLETS)
     if former is None:
         raise NotFound(_("There is nothing left to undo."))
-    return put_wallets(
-        request,
-        parse_wallets(former["after"]),
-        parse_wallets(former["before"]),
-        _("Undone."),
-    )
+    return put_wallets(request, parse_wallets(former["after"]), parse_wallets(former["before"]), _("Undone."))
 
 
-def wallets_with(owner: User, address: str) -> tuple[Wallet, ...]:
+def wallets_with(request: PageRequest, address: str) -> tuple[Wallet, ...]:
     """Return the list with this wallet. Raises NotFound when it is not in it."""
-    wallets = load_wallets(owner, reader=owner)
+    wallets = load_wallets(request.principal.owner, reader=request.principal.owner)
     if address not in {each.address for each in wallets}:
         raise NotFound(_("There is no such wallet in the list."))
     return wallets
 
 
-def put_wallets(
-    request: PageRequest,
-    before: tuple[Wallet, ...],
-    after: tuple[Wallet, ...],
-    said: str,
-) -> HttpResponse:
+def put_wallets(request: PageRequest, before: tuple[Wallet, ...], after: tuple[Wallet, ...], said: str) -> HttpResponse:
     """Replace the list and keep the one before for an undo. Raises Invalid, and Conflict when it changed meanwhile."""
-    stored = set_reference_wallets(
-        owner=request.principal.owner,
-        wallets=after,
-        expected=before,
-        **done_by(request),
-    )
+    stored = set_reference_wallets(owner=request.principal.owner, wallets=after, expected=before, **done_by(request))
     request.session[FORMER_WALLETS] = {"before": dump_wallets(before), "after": dump_wallets(stored)}
     toast(request, said, reverse("profile:undo_wallets"))
     return see_other("profile:page")

@@ -168,7 +168,6 @@ def file_context(
         if document
         else []
     )
-    oldest = versions[-1].number if versions else 0
     window = note_window(owner, now) if note_date(name) else []
     is_old = bool(note_date(name) and document and document.content and name not in window)
     return {
@@ -184,7 +183,6 @@ def file_context(
         "whose": whose,
         "waiting": shape_waiting(document, reader=reader) if document else None,
         "versions": versions,
-        "more_url": f"?below={oldest}{whose.replace('?', '&')}#versions" if oldest > 1 else "",
         "cost": load_cost(owner) if name in IDENTITY_FILES else None,
         "problems": [each for each in load_problems(owner) if each["name"] == name],
     }
