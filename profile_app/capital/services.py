@@ -5,13 +5,12 @@ from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
 from django.utils import timezone
 
 from minara_site.access.models import User
 from minara_site.kernel.jobs.owner_schedule import nudge, nudge_all, one_run
 from minara_site.kernel.market.core.values import UnusableError, read_amount
-from minara_site.kernel.ownership import lock_owner
+from minara_site.kernel.ownership import owner_locked
 from profile_app.activity.adapters import SourceFailed, SourceRests
 from profile_app.activity.adapters.hyperliquid import Hyperliquid
 from profile_app.activity.core.accounts import Reader
@@ -72,8 +71,7 @@ def read_spot(rows: list[Account]) -> Decimal | None:
 
 def store(owner: User, values: dict[str, Decimal | None], *, now: datetime, has_unread: bool) -> None:
     """Store a measurement: parts that were read, the last value of the others, and the total once both are known."""
-    with transaction.atomic():
-        lock_owner(owner.pk)
+    with owner_locked(owner.pk):
         row = CapitalMetrics.objects.filter(pk=owner.pk).first() or CapitalMetrics(owner=owner)
         for part, value in values.items():
             column, read_at = PARTS[part]

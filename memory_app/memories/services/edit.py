@@ -4,7 +4,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db import transaction
 from django.db.models import F
 from django.utils.translation import gettext as _
 
@@ -31,7 +30,7 @@ from minara_site.kernel.errors import Conflict, NotFound, Refused
 from minara_site.kernel.events import memory_written, send_after_commit
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.selectors import judge_stored
-from minara_site.kernel.ownership import lock_owner
+from minara_site.kernel.ownership import owner_locked
 
 MAX_REASON_CHARS, KEPT = 200, "memory_kept"
 CHANGED_FIELDS = (
@@ -74,8 +73,7 @@ def edit_memory(
     Raises NotFound, Refused (`not_editable`), Invalid, and Conflict (`limits_full`; with the current row when
     `expected_version` is stale). An edit that changes nothing keeps the version. `reason` has at most MAX_REASON_CHARS.
     """
-    with transaction.atomic():
-        lock_owner(principal.owner.pk)
+    with owner_locked(principal.owner.pk):
         memory = get_memory(owner=principal.owner, memory_id=memory_id, lock=True)
         check_editable(principal, memory)
         check_version(memory, expected_version, reader=principal.owner)
@@ -96,8 +94,7 @@ def keep_memory(*, principal: Principal, memory_id: int, now: datetime) -> tuple
 
     Raises NotFound, and Conflict: `held` while the guard holds it, `own_page` for a limit or a preference.
     """
-    with transaction.atomic():
-        lock_owner(principal.owner.pk)
+    with owner_locked(principal.owner.pk):
         memory = get_memory(owner=principal.owner, memory_id=memory_id, lock=True)
         if memory.held_at or memory.deleted_at:
             raise Conflict(_("It is held or in the trash. Let it in or restore it first."), code="held")
@@ -166,8 +163,7 @@ def revert_memory(
 
     Raises NotFound, and Conflict as `edit_memory` does.
     """
-    with transaction.atomic():
-        lock_owner(principal.owner.pk)
+    with owner_locked(principal.owner.pk):
         memory = get_memory(owner=principal.owner, memory_id=memory_id, lock=True)
         revision = memory.revisions.filter(version=version).first()
         if revision is None:

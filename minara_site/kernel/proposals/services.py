@@ -12,7 +12,7 @@ from minara_site.kernel.core.redact import redact_text
 from minara_site.kernel.errors import Conflict, Invalid, NotFound, Throttled
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.labels import SENTENCES
-from minara_site.kernel.ownership import lock_owner
+from minara_site.kernel.ownership import lock_owner, owner_locked
 from minara_site.kernel.proposals.kinds import Proposed, proposed_kinds
 from minara_site.kernel.proposals.models import ProposalState, ProposedChange
 
@@ -37,8 +37,7 @@ def propose(
     """
     check_texts({**after, "reason": reason})
     owner, actor = principal.owner, principal.actor
-    with transaction.atomic():
-        lock_owner(owner.pk)
+    with owner_locked(owner.pk):
         mine = ProposedChange.objects.open().filter(owner=owner)
         mine.filter(kind=kind, key=key, actor=actor).update(state=ProposalState.REPLACED, decided_at=now)
         if mine.count() >= MAX_OPEN:
