@@ -20,7 +20,7 @@ from minara_site.access.policy import Act
 from minara_site.kernel.counts import count_tabs
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.shell.lists import OwnedList
-from minara_site.shell.pages import PageRequest, page
+from minara_site.shell.pages import PageRequest, done_by, page
 from minara_site.shell.undo import undo_url
 from minara_site.web.lists import render_list
 from minara_site.web.responses import back, toast
@@ -73,8 +73,7 @@ def decide(request: PageRequest, conflict_id: int, kind: str) -> HttpResponse:
         conflict_id=conflict_id,
         decision=Decision(kind, *seen_pair(request)),
         decider=Decider.PERSON,
-        actor=request.principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
     if event.kind == EventKind.REFUSED:
         raise Conflict(reason_label(event.reason), code=event.reason)

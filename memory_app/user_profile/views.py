@@ -27,7 +27,7 @@ from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.guard.preview import GuardPreview, preview_text
 from minara_site.kernel.plain_text import storable_problem
-from minara_site.shell.pages import PageRequest, page
+from minara_site.shell.pages import PageRequest, done_by, page
 from minara_site.web.filters import Filter, FilterKind, Rows
 from minara_site.web.forms import show_refusal
 from minara_site.web.keyset import Order
@@ -168,8 +168,7 @@ def entry_remove(request: PageRequest, key: str) -> HttpResponse:
     entry = remove_entry(
         owner=principal.owner,
         key=key,
-        actor=principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
     request.session[FORMER] = {"key": entry.key, "replaced_at": ""}
     toast(
@@ -191,8 +190,7 @@ def entry_undo(request: PageRequest) -> HttpResponse:
         owner=principal.owner,
         key=former["key"],
         replaced_at=replaced_at,
-        actor=principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
     del request.session[FORMER]
     if hold:
@@ -206,8 +204,7 @@ def store(request: PageRequest, **fields: Any) -> Hold | None:
     principal = request.principal
     return set_entry(
         owner=principal.owner,
-        actor=principal.actor,
-        now=timezone.now(),
+        **done_by(request),
         **fields,
     ).hold
 

@@ -15,7 +15,7 @@ from learning_app.audit.services.acknowledge import acknowledge, restore_acknowl
 from learning_app.audit.texts import SEVERITY_LABELS
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Invalid
-from minara_site.shell.pages import PageRequest, page
+from minara_site.shell.pages import PageRequest, done_by, page
 from minara_site.web.moments import number_label
 from minara_site.web.responses import back, render_page, toast
 
@@ -88,8 +88,7 @@ def acknowledge_findings(request: PageRequest) -> HttpResponse:
     made = acknowledge(
         codes=codes,
         note=note,
-        actor=request.principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
     said = ngettext(
         "Acknowledged %(count)s finding.",

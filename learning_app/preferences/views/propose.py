@@ -5,7 +5,6 @@ from typing import Any
 from django import forms
 from django.http import HttpResponse
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext as _, ngettext
 
 from learning_app.preferences.core import MAX_STATEMENT_CHARS, PREFERENCE_KIND
@@ -17,7 +16,7 @@ from minara_site.access.policy import Act
 from minara_site.kernel.errors import Invalid
 from minara_site.kernel.guard.preview import preview_text
 from minara_site.kernel.guard.selectors import find_open_holds
-from minara_site.shell.pages import PageRequest, page
+from minara_site.shell.pages import PageRequest, done_by, page
 from minara_site.web.forms import posted, show_refusal
 from minara_site.web.labels import sentences
 from minara_site.web.moments import number_label
@@ -51,8 +50,7 @@ def store(request: PageRequest, form: ProposalForm) -> HttpResponse:
         owner_id=principal.owner.pk,
         draft=PreferenceDraft(said["dimension"], said["kind"], said["statement"]),
         source=PreferenceSource.USER,
-        actor=principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
     row = proposed.row
     if row.held_at:

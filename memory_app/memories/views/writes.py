@@ -35,7 +35,7 @@ from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.errors import Conflict, Invalid, NotFound
 from minara_site.kernel.guard.preview import GuardPreview, preview_text
 from minara_site.kernel.plain_text import parse_number
-from minara_site.shell.pages import PageRequest, page
+from minara_site.shell.pages import PageRequest, done_by, page
 from minara_site.shell.undo import undo_url
 from minara_site.web.forms import show_refusal
 from minara_site.web.responses import render_page, see_other, toast, wants_fragment
@@ -118,8 +118,7 @@ def keep_preference(request: PageRequest, form: MemoryForm, corrected: Memory) -
     preference = correct_bridged(
         memory=corrected,
         statement=form.cleaned_data["statement"],
-        actor=request.principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
     if not preference.held_at:
         replaced = undo_url("preference", preference, request.principal, ("preference_corrected",))
