@@ -203,23 +203,14 @@ class Memory(models.Model):
     class Meta:
         db_table = "memories"
         constraints: ClassVar = [
-            models.CheckConstraint(condition=Q(category__in=list(Category)), name="memory_category_known"),
-            models.CheckConstraint(
-                condition=Q(source__isnull=True) | Q(source__in=list(Source)),
-                name="memory_source_known",
-            ),
-            models.CheckConstraint(
-                condition=Q(fact_state__isnull=True) | Q(fact_state__in=list(FactState)),
-                name="memory_fact_state_known",
-            ),
+            one_of("category", Category, "memory_category_known"),
+            one_of("source", Source, "memory_source_known", null=True),
+            one_of("fact_state", FactState, "memory_fact_state_known", null=True),
             models.CheckConstraint(
                 condition=Q(retired_at__isnull=True) | Q(fact_state=FactState.RETIRED),
                 name="memory_retired_is_a_fact",
             ),
-            models.CheckConstraint(
-                condition=Q(embedding_state__in=list(EmbeddingState)),
-                name="memory_embedding_state_known",
-            ),
+            one_of("embedding_state", EmbeddingState, "memory_embedding_state_known"),
             models.CheckConstraint(condition=~Q(content=""), name="memory_content_not_empty"),
             models.CheckConstraint(condition=~Q(actor=""), name="memory_actor_known"),
         ]

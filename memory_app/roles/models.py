@@ -142,14 +142,8 @@ class RoleMemory(models.Model):
         db_table = "role_memory"
         constraints: ClassVar = [
             one_of("status", Status, "role_memory_status_known"),
-            models.CheckConstraint(
-                condition=Q(outcome__isnull=True) | Q(outcome__in=list(Outcome)),
-                name="role_memory_outcome_known",
-            ),
-            models.CheckConstraint(
-                condition=Q(classification__isnull=True) | Q(classification__in=list(Classification)),
-                name="role_memory_class_known",
-            ),
+            one_of("outcome", Outcome, "role_memory_outcome_known", null=True),
+            one_of("classification", Classification, "role_memory_class_known", null=True),
             one_of("direction", ["", *Direction], "role_memory_direction_known"),
             one_of("skip_reason", ["", *SkipReason], "role_memory_skip_known"),
             models.CheckConstraint(

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 from django.db import models
 from django.db.models import Q
 
+from minara_site.kernel.fields import one_of
 from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 from profile_app.documents.core import DocumentKind, Origin
@@ -42,10 +43,7 @@ class Document(models.Model):
                 fields=["owner", "kind", "name"],
                 name="one_document_per_name",
             ),
-            models.CheckConstraint(
-                condition=Q(kind__in=list(DocumentKind)),
-                name="document_kind_known",
-            ),
+            one_of("kind", DocumentKind, "document_kind_known"),
             models.CheckConstraint(
                 condition=Q(held_at__isnull=False) | Q(held_content=""),
                 name="document_held_text_is_dated",
@@ -102,8 +100,5 @@ class DocumentRevision(models.Model):
         db_table = "documents_revisions"
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["document", "number"], name="one_document_version"),
-            models.CheckConstraint(
-                condition=Q(origin__in=list(Origin)),
-                name="document_origin_known",
-            ),
+            one_of("origin", Origin, "document_origin_known"),
         ]

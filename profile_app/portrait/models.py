@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from minara_site.kernel.fields import one_of
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 from profile_app.portrait.core.tags import SCHEMA, TagSource
 
@@ -84,14 +85,8 @@ class UserTag(models.Model):
         db_table = "user_tags"
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["owner", "name"], name="one_tag_per_dimension"),
-            models.CheckConstraint(
-                condition=Q(name__in=list(SCHEMA)),
-                name="user_tag_name_known",
-            ),
-            models.CheckConstraint(
-                condition=Q(source__in=list(TagSource)),
-                name="user_tag_source_known",
-            ),
+            one_of("name", SCHEMA, "user_tag_name_known"),
+            one_of("source", TagSource, "user_tag_source_known"),
         ]
         indexes: ClassVar = [
             models.Index(
@@ -129,10 +124,7 @@ class UserTagEvent(models.Model):
     class Meta:
         db_table = "user_tag_events"
         constraints: ClassVar = [
-            models.CheckConstraint(
-                condition=Q(name__in=list(SCHEMA)),
-                name="user_tag_event_name_known",
-            ),
+            one_of("name", SCHEMA, "user_tag_event_name_known"),
             models.CheckConstraint(
                 condition=Q(kind__in=("set", "cleared", "withdrawn", "outranked", "confirmed")),
                 name="user_tag_event_kind_known",

@@ -6,6 +6,7 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 
+from minara_site.kernel.fields import one_of
 from minara_site.kernel.ownership import owner_key
 
 BROKER_SEEN = "broker_seen_at"
@@ -63,10 +64,7 @@ class JobRun(models.Model):
                 condition=Q(not_before__isnull=False),
                 name="one_run_to_come",
             ),
-            models.CheckConstraint(
-                condition=Q(state__in=list(RunState)),
-                name="job_run_state_known",
-            ),
+            one_of("state", RunState, "job_run_state_known"),
         ]
         indexes: ClassVar = [
             models.Index(fields=["-created_at", "-id"], name="job_runs_newest"),

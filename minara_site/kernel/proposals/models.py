@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 from django.db import models
 from django.db.models import Q
 
+from minara_site.kernel.fields import one_of
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 
 
@@ -54,7 +55,7 @@ class ProposedChange(models.Model):
     class Meta:
         db_table = "proposed_changes"
         constraints: ClassVar = [
-            models.CheckConstraint(condition=Q(state__in=list(ProposalState)), name="proposal_state_known"),
+            one_of("state", ProposalState, "proposal_state_known"),
             models.UniqueConstraint(
                 fields=["owner", "kind", "key", "actor"],
                 condition=Q(state=ProposalState.OPEN),
