@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 
 from minara_site.kernel.fields import amount_field
-from minara_site.kernel.ownership import OwnedQuerySet, owner_key
+from minara_site.kernel.ownership import OwnedQuerySet, OwnedRow
 
 
 class CapitalMetrics(models.Model):
@@ -33,18 +33,15 @@ class CapitalMetrics(models.Model):
         db_table = "capital_metrics"
 
 
-class CapitalReading(models.Model):
+class CapitalReading(OwnedRow):
     """One measurement, for the history."""
 
-    owner = owner_key()
     at = models.DateTimeField()
     spot_holdings_usd = amount_field(null=True)
     perp_value_usd = amount_field(null=True)
     capital_total_usd = amount_field(null=True)
     tier = models.CharField(max_length=8, blank=True)
     missing = models.JSONField(default=list)
-
-    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
 
     class Meta:
         db_table = "capital_readings"

@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 
 from minara_site.kernel.fields import one_of
-from minara_site.kernel.ownership import owner_key
+from minara_site.kernel.ownership import OwnedRow
 
 BROKER_SEEN = "broker_seen_at"
 """Key in the instance's facts: when the broker last answered a tick."""
@@ -77,10 +77,9 @@ class JobRun(models.Model):
         ]
 
 
-class OwnerSchedule(models.Model):
+class OwnerSchedule(OwnedRow):
     """When a job is due for an owner, None for not before something asks for it; `ran_at` is its last run's begin."""
 
-    owner = owner_key()
     job = models.CharField(max_length=80)
     due_at = models.DateTimeField(null=True)
     ran_at = models.DateTimeField(null=True)
