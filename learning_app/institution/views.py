@@ -41,7 +41,7 @@ def run_list(request: PageRequest) -> HttpResponse:
     )
 
 
-@page(Act.INSTITUTION_RUN, methods=("GET", "POST"))
+@page(Act.INSTITUTION_RUN, "GET", "POST")
 def start(request: PageRequest) -> HttpResponse:
     """Ask for a run of each ticker; what was typed stays in the form when it cannot be."""
     initial = {"tickers": request.GET.get("ticker", "")}
@@ -104,7 +104,7 @@ def progress(request: PageRequest, institution_uid: str) -> HttpResponse:
     return response
 
 
-@page(Act.INSTITUTION_CANCEL, methods=("POST",))
+@page(Act.INSTITUTION_CANCEL, "POST")
 def cancel(request: PageRequest, institution_uid: str) -> HttpResponse:
     """Cancel a run; another one can be started."""
     principal = request.principal

@@ -62,7 +62,7 @@ def show_list(request: PageRequest, listed: OwnedList) -> HttpResponse:
     )
 
 
-@page(Act.FACTS_CHANGE, methods=("POST",))
+@page(Act.FACTS_CHANGE, "POST")
 def decide(request: PageRequest, conflict_id: int, kind: str) -> HttpResponse:
     """Decide on a pair: the newer replaces the older, the older stays, or both stay. One undo takes it back."""
     if kind not in list(DecisionKind):
@@ -85,7 +85,7 @@ def decide(request: PageRequest, conflict_id: int, kind: str) -> HttpResponse:
     return back(request, "facts:conflicts")
 
 
-@page(Act.FACTS_CHANGE, methods=("POST",))
+@page(Act.FACTS_CHANGE, "POST")
 def undo(request: PageRequest, event_id: int) -> HttpResponse:
     """Take a decision back: un-retire a fact, or open a pair again."""
     owner = request.principal.reaches(Act.FACTS_CHANGE)
@@ -102,7 +102,7 @@ def undo(request: PageRequest, event_id: int) -> HttpResponse:
     return back(request, "facts:list")
 
 
-@page(Act.FACTS_CHANGE, methods=("POST",))
+@page(Act.FACTS_CHANGE, "POST")
 def override(request: PageRequest, event_id: int, kind: str) -> HttpResponse:
     """Decide otherwise than a model did, in one step. One undo takes it back."""
     if kind not in list(DecisionKind):

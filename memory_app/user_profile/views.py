@@ -86,7 +86,7 @@ def entry_list(request: PageRequest) -> HttpResponse:
     return show_list(request, owner, EntryForm())
 
 
-@page(Act.USER_PROFILE_WRITE, methods=("POST",))
+@page(Act.USER_PROFILE_WRITE, "POST")
 def entry_add(request: PageRequest) -> HttpResponse:
     """Add an entry; a name that is taken is refused, never overwritten."""
     form = EntryForm(request.POST)
@@ -111,7 +111,7 @@ def entry_add(request: PageRequest) -> HttpResponse:
     )
 
 
-@page(Act.USER_PROFILE_WRITE, methods=("POST",))
+@page(Act.USER_PROFILE_WRITE, "POST")
 def entry_warn(request: PageRequest) -> HttpResponse:
     """Say while somebody types whether the value would be held; `key` is the entry's name."""
     preview = preview_value(
@@ -122,7 +122,7 @@ def entry_warn(request: PageRequest) -> HttpResponse:
     return render_page(request, "parts/_guard_preview.html", {"preview": preview})
 
 
-@page(Act.USER_PROFILE_WRITE, methods=("GET", "POST"))
+@page(Act.USER_PROFILE_WRITE, "GET", "POST")
 def entry_edit(request: PageRequest, key: str) -> HttpResponse:
     """Change a value, in its row or on a page of its own."""
     entry = get_entry(owner=request.principal.owner, key=key)
@@ -161,7 +161,7 @@ def entry_edit(request: PageRequest, key: str) -> HttpResponse:
     return answer_row(request, stands)
 
 
-@page(Act.USER_PROFILE_WRITE, methods=("POST",))
+@page(Act.USER_PROFILE_WRITE, "POST")
 def entry_remove(request: PageRequest, key: str) -> HttpResponse:
     """Remove an entry; the browser session keeps it for one undo."""
     principal = request.principal
@@ -179,7 +179,7 @@ def entry_remove(request: PageRequest, key: str) -> HttpResponse:
     return answer_row(request, None)
 
 
-@page(Act.USER_PROFILE_WRITE, methods=("POST",))
+@page(Act.USER_PROFILE_WRITE, "POST")
 def entry_undo(request: PageRequest) -> HttpResponse:
     """Bring back what was removed or replaced last. Raises NotFound, and Conflict when it was changed since."""
     former = request.session.get(FORMER)

@@ -44,7 +44,7 @@ def one(request: PageRequest, brought_in_id: int) -> HttpResponse:
     return render_list(request, "memory_app/writes/brought_in.html", found, context)
 
 
-@page(Act.IMPORT_ROLL_BACK, methods=("POST",))
+@page(Act.IMPORT_ROLL_BACK, "POST")
 def seen(request: PageRequest, brought_in_id: int) -> HttpResponse:
     """Note that the owner looks at an import, so that Home tells of it no more, or tells of it `again`; show it."""
     run = get_brought_in(request.user, brought_in_id)
@@ -52,7 +52,7 @@ def seen(request: PageRequest, brought_in_id: int) -> HttpResponse:
     return see_other("brought_in:one", run.pk)
 
 
-@page(Act.IMPORT_ROLL_BACK, methods=("GET", "POST"))
+@page(Act.IMPORT_ROLL_BACK, "GET", "POST")
 def apply(request: PageRequest, brought_in_id: int) -> HttpResponse:
     """Show what rolling an import back would do, and do exactly that; when it is another plan by now, show that one."""
     owner, now, status = request.user, timezone.now(), HTTPStatus.OK
@@ -98,7 +98,7 @@ def apply(request: PageRequest, brought_in_id: int) -> HttpResponse:
     )
 
 
-@page(Act.IMPORT_ROLL_BACK, methods=("POST",))
+@page(Act.IMPORT_ROLL_BACK, "POST")
 def undo(request: PageRequest, brought_in_id: int) -> HttpResponse:
     """Undo the owner's own roll-back of an import. Raises NotFound."""
     run = get_brought_in(request.user, brought_in_id)

@@ -119,7 +119,7 @@ def still_running() -> Conflict:
     return Conflict(_("This is still being carried out. Wait until it ends."), code="running")
 
 
-@page(Act.UNDO, methods=("GET", "POST"))
+@page(Act.UNDO, "GET", "POST")
 def undo(request: PageRequest, change_set_id: int) -> HttpResponse:
     """Show what undoing an act would do, and do it; a large one is shown with its progress, and can be stopped."""
     principal, now, status = request.principal, timezone.now(), HTTPStatus.OK

@@ -57,7 +57,7 @@ def state_of(row: FindingRow) -> str:
     return OPEN if row.is_open else ACKNOWLEDGED if row.acknowledgement else GONE
 
 
-@page(Act.FINDING_ACKNOWLEDGE, methods=("POST",))
+@page(Act.FINDING_ACKNOWLEDGE, "POST")
 def acknowledge_findings(request: PageRequest) -> HttpResponse:
     """Acknowledge the chosen findings; the first post asks for a note."""
     codes = request.POST.getlist("codes")
@@ -104,7 +104,7 @@ def acknowledge_findings(request: PageRequest) -> HttpResponse:
     return back(request, "audit:findings")
 
 
-@page(Act.FINDING_ACKNOWLEDGE, methods=("POST",))
+@page(Act.FINDING_ACKNOWLEDGE, "POST")
 def reopen(request: PageRequest, acknowledgement_id: int) -> HttpResponse:
     """Open findings again that were acknowledged together."""
     actor = request.principal.actor
@@ -127,7 +127,7 @@ def reopen(request: PageRequest, acknowledgement_id: int) -> HttpResponse:
     return back(request, "audit:findings")
 
 
-@page(Act.FINDING_ACKNOWLEDGE, methods=("POST",))
+@page(Act.FINDING_ACKNOWLEDGE, "POST")
 def restore(request: PageRequest, acknowledgement_id: int) -> HttpResponse:
     """Undo that findings were opened again."""
     actor = request.principal.actor

@@ -37,7 +37,7 @@ def methodology_list(request: PageRequest) -> HttpResponse:
     )
 
 
-@page(Act.METHODOLOGY_DECIDE, methods=("POST",))
+@page(Act.METHODOLOGY_DECIDE, "POST")
 def bulk(request: PageRequest) -> HttpResponse:
     """Quarantine the chosen rows; the first post asks why."""
     uids = chosen_uids(request)

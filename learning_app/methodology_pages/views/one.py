@@ -48,7 +48,7 @@ def context_of(
     return {**page_context(shown, request.principal), "form": form or ReasonForm()}
 
 
-@page(Act.METHODOLOGY_DECIDE, methods=("POST",))
+@page(Act.METHODOLOGY_DECIDE, "POST")
 def quarantine_one(request: PageRequest, uid: str) -> HttpResponse:
     """Take it out of prompts until an operator releases it."""
     form, row = ReasonForm(request.POST), get_methodology(uid)
@@ -75,7 +75,7 @@ def quarantine_one(request: PageRequest, uid: str) -> HttpResponse:
     return answer(request, row, _("Quarantined: prompts carry it again only once an operator releases it."))
 
 
-@page(Act.METHODOLOGY_DECIDE, methods=("POST",))
+@page(Act.METHODOLOGY_DECIDE, "POST")
 def release_one(request: PageRequest, uid: str) -> HttpResponse:
     """Let it into prompts; below the bar that is a conflict."""
     row = release(
@@ -85,7 +85,7 @@ def release_one(request: PageRequest, uid: str) -> HttpResponse:
     return answer(request, row, _("Released: prompts may carry it."))
 
 
-@page(Act.METHODOLOGY_DECIDE, methods=("POST",))
+@page(Act.METHODOLOGY_DECIDE, "POST")
 def mark_read(request: PageRequest, uid: str) -> HttpResponse:
     """Say that a person has read it; its state stays."""
     [row] = set_reviewed(
@@ -96,7 +96,7 @@ def mark_read(request: PageRequest, uid: str) -> HttpResponse:
     return answer(request, row, _("Marked as read."))
 
 
-@page(Act.METHODOLOGY_DECIDE, methods=("POST",))
+@page(Act.METHODOLOGY_DECIDE, "POST")
 def mark_unread(request: PageRequest, uid: str) -> HttpResponse:
     """Say that a person has to read it."""
     [row] = set_reviewed(

@@ -23,7 +23,7 @@ from minara_site.web.moments import number_label
 from minara_site.web.responses import render_form, render_page, see_other, toast
 
 
-@page(Act.PREFERENCE_PROPOSE, methods=("GET", "POST"))
+@page(Act.PREFERENCE_PROPOSE, "GET", "POST")
 def new(request: PageRequest) -> HttpResponse:
     """Propose a preference of one's own; what the guard would hold is stored only with its writer's consent."""
     form = ProposalForm(posted(request))
@@ -36,7 +36,7 @@ def new(request: PageRequest) -> HttpResponse:
     return render_form(request, "learning_app/preferences/new.html", form, context)
 
 
-@page(Act.PREFERENCE_PROPOSE, methods=("POST",))
+@page(Act.PREFERENCE_PROPOSE, "POST")
 def count(request: PageRequest) -> HttpResponse:
     """Count characters while somebody types, and say what the guard would find; an edit is never stored held."""
     context = {**counted(ProposalForm(request.POST)), "is_edit": "version" in request.POST}

@@ -41,7 +41,7 @@ from minara_site.web.forms import show_refusal
 from minara_site.web.responses import render_page, see_other, toast, wants_fragment
 
 
-@page(Act.MEMORY_WRITE, methods=("GET", "POST"))
+@page(Act.MEMORY_WRITE, "GET", "POST")
 def new(request: PageRequest) -> HttpResponse:
     """Tell the agent one thing; `?corrects=` names the memory that it puts right, and replaces."""
     corrected = find_corrected(request)
@@ -127,7 +127,7 @@ def keep_preference(request: PageRequest, form: MemoryForm, corrected: Memory) -
     return see_other("preferences:one", preference.pk)
 
 
-@page(Act.MEMORY_WRITE, methods=("POST",))
+@page(Act.MEMORY_WRITE, "POST")
 def count(request: PageRequest) -> HttpResponse:
     """Count characters and tokens while somebody types."""
     return render_page(
@@ -137,7 +137,7 @@ def count(request: PageRequest) -> HttpResponse:
     )
 
 
-@page(Act.MEMORY_WRITE, methods=("GET", "POST"))
+@page(Act.MEMORY_WRITE, "GET", "POST")
 def edit(request: PageRequest, memory_id: int) -> HttpResponse:
     """Change what one typed oneself: on a page of its own, in its row, or on the page of the memory."""
     memory = open_memory(

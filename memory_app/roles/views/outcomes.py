@@ -47,7 +47,7 @@ def judge(request: PageRequest, entry_id: int) -> HttpResponse:
     return show_one(request, entry_id, OutcomeForm())
 
 
-@page(Act.ROLE_OUTCOME, methods=("POST",))
+@page(Act.ROLE_OUTCOME, "POST")
 def mark(request: PageRequest, entry_id: int) -> HttpResponse:
     """Mark what came of a decision, and go on to the next; what cannot be read comes back with the form."""
     owner = request.principal.reaches(Act.ROLE_OUTCOME)
@@ -70,7 +70,7 @@ def mark(request: PageRequest, entry_id: int) -> HttpResponse:
     return back(request, "role_memory:outcomes")
 
 
-@page(Act.ROLE_OUTCOME, methods=("POST",))
+@page(Act.ROLE_OUTCOME, "POST")
 def undo(request: PageRequest, entry_id: int) -> HttpResponse:
     """Take a mark back while it has not taken effect, and show the decision again."""
     owner = request.principal.reaches(Act.ROLE_OUTCOME)

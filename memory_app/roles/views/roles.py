@@ -76,7 +76,7 @@ def role_page(request: PageRequest, role_id: str) -> HttpResponse:
     return render_page(request, "memory_app/roles/role.html", context)
 
 
-@page(Act.ROLES_REFLECT_ALL, methods=("POST",))
+@page(Act.ROLES_REFLECT_ALL, "POST")
 def reflect(request: PageRequest, role_id: str) -> HttpResponse:
     """Ask for the reflection of all entries of a role that are due, and show the run."""
     if registry().find(role_id) is None:

@@ -46,7 +46,7 @@ def new_note(request: PageRequest) -> HttpResponse:
     return show_list(request, owner, form)
 
 
-@page(Act.IDENTITY_WRITE, methods=("POST",))
+@page(Act.IDENTITY_WRITE, "POST")
 def scaffold(request: PageRequest) -> HttpResponse:
     """Write the default files where there is no text yet."""
     owner = request.principal.owner
@@ -67,7 +67,7 @@ def scaffold(request: PageRequest) -> HttpResponse:
     return see_other("workspace:page")
 
 
-@page(Act.IDENTITY_WRITE, methods=("POST",))
+@page(Act.IDENTITY_WRITE, "POST")
 def unscaffold(request: PageRequest) -> HttpResponse:
     """Empty the default files that nobody has changed since. Raises NotFound."""
     made = request.session.pop(MADE, None)
