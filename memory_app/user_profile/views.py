@@ -22,7 +22,7 @@ from minara_site.access.actors import is_owner, name_actors
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.core.vocabulary import PERSONS
-from minara_site.kernel.errors import Conflict, Invalid, NotFound
+from minara_site.kernel.errors import Conflict, Invalid, NotFound, or_not_found
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.guard.preview import GuardPreview, preview_text
@@ -182,9 +182,7 @@ def entry_remove(request: PageRequest, key: str) -> HttpResponse:
 @page(Act.USER_PROFILE_WRITE, "POST")
 def entry_undo(request: PageRequest) -> HttpResponse:
     """Bring back what was removed or replaced last. Raises NotFound, and Conflict when it was changed since."""
-    former = request.session.get(FORMER)
-    if former is None:
-        raise NotFound(_("There is nothing left to undo."))
+    former = or_not_found(request.session.get(FORMER), _("There is nothing left to undo."))
     principal, replaced_at = request.principal, parse_datetime(former["replaced_at"])
     entry, hold = undo_change(
         owner=principal.owner,

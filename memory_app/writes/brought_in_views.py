@@ -15,7 +15,7 @@ from memory_app.writes.services.brought_in import note_seen
 from memory_app.writes.views import plan_context
 from minara_site.access.policy import Act
 from minara_site.kernel.core.vocabulary import BROUGHT_IN
-from minara_site.kernel.errors import Conflict, NotFound
+from minara_site.kernel.errors import Conflict, or_not_found
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.lists import load_page, render_list
 from minara_site.web.responses import render_page, see_other, toast
@@ -102,9 +102,7 @@ def apply(request: PageRequest, brought_in_id: int) -> HttpResponse:
 def undo(request: PageRequest, brought_in_id: int) -> HttpResponse:
     """Undo the owner's own roll-back of an import. Raises NotFound."""
     run = get_brought_in(request.user, brought_in_id)
-    record = find_own_roll_back(run)
-    if record is None:
-        raise NotFound(_("There is nothing left to undo."))
+    record = or_not_found(find_own_roll_back(run), _("There is nothing left to undo."))
     plan, now = preview_undo(record, actor=request.principal.actor).sha256, timezone.now()
     undo_roll_back(
         principal=request.principal,

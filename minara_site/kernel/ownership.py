@@ -68,12 +68,16 @@ def owner_key(*, null: bool = False) -> "models.ForeignKey[Any, Any]":
     )
 
 
+class OwnedManager(models.Manager.from_queryset(OwnedQuerySet)):  # type: ignore[misc]
+    """Rows that belong to somebody; with a name of its own mypy takes it for no other table's."""
+
+
 class OwnedRow(models.Model):
     """A row that belongs to somebody; a table with predicates of its own brings its own `objects`."""
 
     owner = owner_key()
 
-    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
+    objects: ClassVar[Any] = OwnedManager()
 
     class Meta:
         abstract = True

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import record_audit
-from minara_site.kernel.errors import Conflict, NotFound
+from minara_site.kernel.errors import Conflict, or_not_found
 from minara_site.kernel.jobs.owner_schedule import nudge, one_run
 from minara_site.kernel.ownership import owner_locked
 from profile_app.activity.models import FillDay
@@ -70,9 +70,9 @@ def stop_run(
 ) -> StrategyRun:
     """Close a run, once; of a closed one a P&L is added that was not known. Raises NotFound, and Conflict otherwise."""
     with owner_locked(owner.pk):
-        row: StrategyRun | None = StrategyRun.objects.for_owner(owner).filter(pk=run_id).first()
-        if row is None:
-            raise NotFound(_("There is no such strategy run."))
+        row: StrategyRun = or_not_found(
+            StrategyRun.objects.for_owner(owner).filter(pk=run_id).first(), _("There is no such strategy run.")
+        )
         if row.stopped_at is None:
             close(row, reason, actor=actor, now=now)
         elif row.stop_reason != reason or row.realized_pnl_usd not in {None, realized_pnl_usd}:

@@ -26,7 +26,7 @@ from minara_site.kernel.audit_log.services import content_digest, record_audit
 from minara_site.kernel.changes.models import ChangeSet
 from minara_site.kernel.changes.services import name_set, record, watch
 from minara_site.kernel.core.vocabulary import USER_WRITTEN, Source
-from minara_site.kernel.errors import Conflict, NotFound, Refused
+from minara_site.kernel.errors import Conflict, Refused, or_not_found
 from minara_site.kernel.events import memory_written, send_after_commit
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.selectors import judge_stored
@@ -165,9 +165,7 @@ def revert_memory(
     """
     with owner_locked(principal.owner.pk):
         memory = get_memory(owner=principal.owner, memory_id=memory_id, lock=True)
-        revision = memory.revisions.filter(version=version).first()
-        if revision is None:
-            raise NotFound(_("There is no such version."))
+        revision = or_not_found(memory.revisions.filter(version=version).first(), _("There is no such version."))
         check_version(memory, expected_version, reader=principal.owner)
         said, was_limit = (memory.content, memory.fact_type, memory.tickers), memory.is_limit
         updated_at = memory.updated_at

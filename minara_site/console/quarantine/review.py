@@ -20,7 +20,7 @@ from minara_site.console.quarantine.pages import DECIDED
 from minara_site.console.quarantine.queue import GOAL, Queue, Row, load_queue
 from minara_site.console.quarantine.verdicts import Chosen, decide_items, undo_items
 from minara_site.kernel.counts import RowCount, count_rows
-from minara_site.kernel.errors import Conflict, Invalid, NotFound
+from minara_site.kernel.errors import Conflict, Invalid, NotFound, or_not_found
 from minara_site.shell.pages import PageRequest, page
 from minara_site.shell.review import ReviewKind, kinds_for
 from minara_site.web.labels import sentences
@@ -128,10 +128,7 @@ def undo(request: PageRequest, review_items: str) -> HttpResponse:
 
 def kind_of(name: str, principal: Principal) -> ReviewKind:
     """Return the kind of that name, where this reader reviews it. Raises NotFound."""
-    found = kinds_for(principal).get(name)
-    if found is None:
-        raise NotFound(_("Nothing of this kind waits for a person."))
-    return found
+    return or_not_found(kinds_for(principal).get(name), _("Nothing of this kind waits for a person."))
 
 
 def read_chosen(item_ids: Sequence[str], principal: Principal) -> dict[ReviewKind, list[str]]:

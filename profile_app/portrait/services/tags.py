@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import record_audit
-from minara_site.kernel.errors import Conflict, NotFound, invalid_field, refuse_problems
+from minara_site.kernel.errors import Conflict, invalid_field, or_not_found, refuse_problems
 from minara_site.kernel.ownership import owner_locked
 from profile_app.portrait.core.tags import (
     MARKETS,
@@ -216,9 +216,10 @@ def undo_change(
 ) -> TagChange:
     """Give a dimension back what counted before its last change. Raises NotFound, Conflict when it changed since."""
     with owner_locked(owner.pk):
-        event = list_events(owner=owner).filter(pk=event_id, kind__in=UNDONE_KINDS).first()
-        if event is None:
-            raise NotFound(_("There is nothing left to undo."))
+        event = or_not_found(
+            list_events(owner=owner).filter(pk=event_id, kind__in=UNDONE_KINDS).first(),
+            _("There is nothing left to undo."),
+        )
         own = list_events(owner=owner).filter(name=event.name)
         ended_elsewhere = Q(kind="withdrawn") & ~Q(source_before=event.source)
         if own.filter(pk__gt=event.pk).exclude(Q(kind=OUTRANKED) | ended_elsewhere).exists():
