@@ -9,20 +9,28 @@ from minara_site.kernel.fields import amount_field
 from minara_site.kernel.ownership import OwnedQuerySet, OwnedRow
 
 
-class CapitalMetrics(models.Model):
+class CapitalValues(models.Model):
     """What an owner has, in USD; a part that could not be read keeps its last value, and `missing` names it.
 
     The total is None until both parts were read once.
     """
 
-    owner = models.OneToOneField(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, primary_key=True, db_column="user_id", related_name="+"
-    )
     spot_holdings_usd = amount_field(null=True)
     perp_value_usd = amount_field(null=True)
     capital_total_usd = amount_field(null=True)
     tier = models.CharField(max_length=8, blank=True)
     missing = models.JSONField(default=list)
+
+    class Meta:
+        abstract = True
+
+
+class CapitalMetrics(CapitalValues):
+    """What an owner has now."""
+
+    owner = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, primary_key=True, db_column="user_id", related_name="+"
+    )
     spot_read_at = models.DateTimeField(null=True)
     perp_read_at = models.DateTimeField(null=True)
     updated_at = models.DateTimeField()
@@ -33,15 +41,10 @@ class CapitalMetrics(models.Model):
         db_table = "capital_metrics"
 
 
-class CapitalReading(OwnedRow):
+class CapitalReading(CapitalValues, OwnedRow):
     """One measurement, for the history."""
 
     at = models.DateTimeField()
-    spot_holdings_usd = amount_field(null=True)
-    perp_value_usd = amount_field(null=True)
-    capital_total_usd = amount_field(null=True)
-    tier = models.CharField(max_length=8, blank=True)
-    missing = models.JSONField(default=list)
 
     class Meta:
         db_table = "capital_readings"

@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from minara_site.access.models import User
@@ -120,8 +119,3 @@ def update_markets(*, owner_id: int, now: datetime) -> dict[str, Any] | None:
         change = union_markets(owner=owner, values=sorted(markets_of(symbols)), actor=f"job:{MARKETS_JOB}", now=now)
         run.next_at = now + MARKETS_EVERY if symbols else None
     return {"symbols": len(symbols), "changed": int(bool(change.kind))}
-
-
-def nudge_markets(sender: object, *, owner_id: int, **facts: Any) -> None:
-    """Let the markets of an owner be looked at who traded; an hour later at the earliest."""
-    nudge(MARKETS_JOB, owner_id, now=timezone.now(), interval=MARKETS_COOLDOWN)
