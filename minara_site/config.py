@@ -14,7 +14,7 @@ from enum import StrEnum
 from importlib.util import find_spec
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -47,6 +47,11 @@ ALLOWED_HOST = re.compile(rf"\*|{HOST}")
 def _(text: str) -> str:
     """Mark a description for translation; Django's own marker asks for the settings, which read this module."""
     return text
+
+
+def setting(default: Any, description: str, reader: str, **limits: Any) -> Any:
+    """Return a variable with its default and limits, in words what it does, and the rooms that read it."""
+    return Field(default, description=f"{description} Read by {reader}.", **limits)
 
 
 class ConfigError(Exception):
@@ -116,186 +121,111 @@ class Config(BaseSettings):
     # Django looks for it at each read of `settings.MINARA`; for what is missing pydantic takes forty times as long.
     _mask_wrapped: ClassVar[bool] = True
 
-    minara_data_dir: Path = Field(
-        default=Path("data"),
-        description=_("Folder of minara.db, queue.db, the secret key and the lock.") + " Read by settings.",
+    minara_data_dir: Path = setting(
+        Path("data"), _("Folder of minara.db, queue.db, the secret key and the lock."), "settings"
     )
-    database_url: str = Field(
-        default="",
-        description=_("postgres://user:password@host:port/name; empty is SQLite in the data folder.")
-        + " Read by settings.",
+    database_url: str = setting(
+        "", _("postgres://user:password@host:port/name; empty is SQLite in the data folder."), "settings"
     )
-    minara_database_connections: int = Field(
-        default=0,
-        ge=0,
-        le=100,
-        description=_("Connections to PostgreSQL that a process pools, 4 to 100; 0 keeps one.") + " Read by settings.",
+    minara_database_connections: int = setting(
+        0, _("Connections to PostgreSQL that a process pools, 4 to 100; 0 keeps one."), "settings", ge=0, le=100
     )
-    minara_statement_timeout_seconds: int = Field(
-        default=30,
+    minara_statement_timeout_seconds: int = setting(
+        30,
+        _("Seconds after which PostgreSQL stops a statement of a page or call, 0 to 3600; 0 is no limit."),
+        "settings",
         ge=0,
         le=3600,
-        description=_("Seconds after which PostgreSQL stops a statement of a page or call, 0 to 3600; 0 is no limit.")
-        + " Read by settings.",
     )
-    minara_public_url: str = Field(
-        default="http://127.0.0.1:8000",
-        description=_("The address that people type. https turns on secure cookies and HSTS.") + " Read by settings.",
+    minara_public_url: str = setting(
+        "http://127.0.0.1:8000", _("The address that people type. https turns on secure cookies and HSTS."), "settings"
     )
-    minara_allowed_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
-        default=(),
-        description=_("More host names, comma separated, beside the public address and this machine.")
-        + " Read by settings.",
+    minara_allowed_hosts: Annotated[tuple[str, ...], NoDecode] = setting(
+        (), _("More host names, comma separated, beside the public address and this machine."), "settings"
     )
-    minara_secret_key: str = Field(
-        default="",
-        description=_("Signs sessions and cursors; empty keeps a fresh one in the data folder.") + " Read by settings.",
+    minara_secret_key: str = setting(
+        "", _("Signs sessions and cursors; empty keeps a fresh one in the data folder."), "settings"
     )
-    minara_debug: bool = Field(
-        default=False,
-        description=_("true or false: Django's debug pages, refused unless all hosts are local.")
-        + " Read by settings.",
+    minara_debug: bool = setting(
+        False, _("true or false: Django's debug pages, refused unless all hosts are local."), "settings"
     )
-    minara_admin: bool = Field(
-        default=False,
-        description=_("true or false: operators read every table, without secrets, at /admin/.") + " Read by settings.",
+    minara_admin: bool = setting(
+        False, _("true or false: operators read every table, without secrets, at /admin/."), "settings"
     )
-    minara_log_format: LogFormat = Field(
-        default=LogFormat.CONSOLE,
-        description=_("json or console.") + " Read by settings.",
+    minara_log_format: LogFormat = setting(LogFormat.CONSOLE, _("json or console."), "settings")
+    minara_log_level: str = setting("INFO", _("DEBUG, INFO, WARNING or ERROR."), "settings")
+    gateway_auth_token: str = setting(
+        "", _("When set, a bearer token that is accepted as a key of the user `default`."), "access"
     )
-    minara_log_level: str = Field(
-        default="INFO",
-        description=_("DEBUG, INFO, WARNING or ERROR.") + " Read by settings.",
+    minara_key_environment: str = setting(
+        "live", _("The <env> part of new API keys (mnr_<env>_...), 2 to 8 letters."), "access", pattern=r"^[a-z]{2,8}$"
     )
-    gateway_auth_token: str = Field(
-        default="",
-        description=_("When set, a bearer token that is accepted as a key of the user `default`.") + " Read by access.",
+    minara_key_expires_days: int = setting(
+        90, _("Days until a new API key expires, unless asked otherwise, 1 to 3650."), "access", ge=1, le=3650
     )
-    minara_key_environment: str = Field(
-        default="live",
-        pattern=r"^[a-z]{2,8}$",
-        description=_("The <env> part of new API keys (mnr_<env>_...), 2 to 8 letters.") + " Read by access.",
+    minara_user_idle_days: int = setting(
+        14, _("Days without a visit after which a person must sign in again, 1 to 365."), "access", ge=1, le=365
     )
-    minara_key_expires_days: int = Field(
-        default=90,
-        ge=1,
-        le=3650,
-        description=_("Days until a new API key expires, unless asked otherwise, 1 to 3650.") + " Read by access.",
+    minara_user_sign_in_days: int = setting(
+        30, _("Days that one sign-in lasts at most, 1 to 365."), "access", ge=1, le=365
     )
-    minara_user_idle_days: int = Field(
-        default=14,
-        ge=1,
-        le=365,
-        description=_("Days without a visit after which a person must sign in again, 1 to 365.") + " Read by access.",
+    minara_operator_idle_minutes: int = setting(
+        30, _("Minutes without a visit after which an operator must sign in again, 5 to 1440."), "access", ge=5, le=1440
     )
-    minara_user_sign_in_days: int = Field(
-        default=30,
-        ge=1,
-        le=365,
-        description=_("Days that one sign-in lasts at most, 1 to 365.") + " Read by access.",
-    )
-    minara_operator_idle_minutes: int = Field(
-        default=30,
-        ge=5,
-        le=1440,
-        description=_("Minutes without a visit after which an operator must sign in again, 5 to 1440.")
-        + " Read by access.",
-    )
-    minara_operator_sign_in_hours: int = Field(
-        default=12,
+    minara_operator_sign_in_hours: int = setting(
+        12,
+        _("Hours that an operator's sign-in lasts, and that a new one may work without a second factor, 1 to 168."),
+        "access",
         ge=1,
         le=168,
-        description=_(
-            "Hours that an operator's sign-in lasts, and that a new one may work without a second factor, 1 to 168."
-        )
-        + " Read by access.",
     )
-    fin_profile_memory_soft_delete_retention_days: int = Field(
-        default=30,
-        ge=1,
-        le=3650,
-        description=_("Days that a deleted memory can be restored, 1 to 3650.") + " Read by memories.",
+    fin_profile_memory_soft_delete_retention_days: int = setting(
+        30, _("Days that a deleted memory can be restored, 1 to 3650."), "memories", ge=1, le=3650
     )
-    minara_session_idle_hours: int = Field(
-        default=24,
+    minara_session_idle_hours: int = setting(
+        24,
+        _("Idle hours until an agent session ends and its prompt is wiped, 1 to 720."),
+        "conversations",
         ge=1,
         le=720,
-        description=_("Idle hours until an agent session ends and its prompt is wiped, 1 to 720.")
-        + " Read by conversations.",
     )
-    minara_limit_reads_per_minute: int = Field(
-        default=6000,
-        ge=0,
-        le=1_000_000,
-        description=_("Reads that one key or person may ask for in a minute, 0 is no limit.") + " Read by access.",
+    minara_limit_reads_per_minute: int = setting(
+        6000, _("Reads that one key or person may ask for in a minute, 0 is no limit."), "access", ge=0, le=1_000_000
     )
-    minara_limit_writes_per_minute: int = Field(
-        default=1200,
-        ge=0,
-        le=1_000_000,
-        description=_("Writes that one key or person may send in a minute, 0 is no limit.") + " Read by access.",
+    minara_limit_writes_per_minute: int = setting(
+        1200, _("Writes that one key or person may send in a minute, 0 is no limit."), "access", ge=0, le=1_000_000
     )
-    minara_trusted_proxies: Annotated[tuple[Network, ...], NoDecode] = Field(
-        default=(),
-        description=_("Addresses or networks of proxies whose X-Forwarded-For counts, comma separated.")
-        + " Read by access.",
+    minara_trusted_proxies: Annotated[tuple[Network, ...], NoDecode] = setting(
+        (), _("Addresses or networks of proxies whose X-Forwarded-For counts, comma separated."), "access"
     )
-    embedding_provider: EmbeddingProviderName = Field(
-        default=EmbeddingProviderName.DISABLED,
-        description=_("disabled, local, openai or voyage: who embeds texts for the search.") + " Read by embeddings.",
+    embedding_provider: EmbeddingProviderName = setting(
+        EmbeddingProviderName.DISABLED,
+        _("disabled, local, openai or voyage: who embeds texts for the search."),
+        "embeddings",
     )
-    embedding_api_key: str = Field(
-        default="",
-        description=_("Key of the embedding provider, for openai and voyage.") + " Read by embeddings.",
+    embedding_api_key: str = setting("", _("Key of the embedding provider, for openai and voyage."), "embeddings")
+    embedding_base_url: str = setting(
+        "", _("Address of an openai-compatible endpoint up to /v1; empty is the provider's."), "embeddings"
     )
-    embedding_base_url: str = Field(
-        default="",
-        description=_("Address of an openai-compatible endpoint up to /v1; empty is the provider's.")
-        + " Read by embeddings.",
+    embedding_model: str = setting(
+        "", _("Name of the embedding model; empty is the provider's default."), "embeddings", max_length=80
     )
-    embedding_model: str = Field(
-        default="",
-        max_length=80,
-        description=_("Name of the embedding model; empty is the provider's default.") + " Read by embeddings.",
+    minara_search_log_days: int = setting(
+        30, _("Days that searches and what they returned are kept, 0 keeps none."), "why", ge=0, le=3650
     )
-    minara_search_log_days: int = Field(
-        default=30,
-        ge=0,
-        le=3650,
-        description=_("Days that searches and what they returned are kept, 0 keeps none.") + " Read by why.",
+    minara_fact_debounce_seconds: int = setting(
+        5, _("Seconds after a recorded fact until the sweep over the pending ones, 0 to 3600."), "facts", ge=0, le=3600
     )
-    minara_fact_debounce_seconds: int = Field(
-        default=5,
-        ge=0,
-        le=3600,
-        description=_("Seconds after a recorded fact until the sweep over the pending ones, 0 to 3600.")
-        + " Read by facts.",
+    minara_non_interactive: bool = setting(
+        False, _("true or false: no one is at the terminal, so that no hard constraint is imported."), "bundle"
     )
-    minara_non_interactive: bool = Field(
-        default=False,
-        description=_("true or false: no one is at the terminal, so that no hard constraint is imported.")
-        + " Read by bundle.",
+    anthropic_api_key: str = setting("", _("Key of the Messages API. Without one, what needs no model works."), "llm")
+    anthropic_base_url: str = setting("", _("Another endpoint of the Messages API, set together with its key."), "llm")
+    minara_model_fast: str = setting(
+        "claude-haiku-5-5", _("The model of frequent, small questions."), "llm", min_length=1, max_length=80
     )
-    anthropic_api_key: str = Field(
-        default="",
-        description=_("Key of the Messages API. Without one, what needs no model works.") + " Read by llm.",
-    )
-    anthropic_base_url: str = Field(
-        default="",
-        description=_("Another endpoint of the Messages API, set together with its key.") + " Read by llm.",
-    )
-    minara_model_fast: str = Field(
-        default="claude-haiku-5-5",
-        min_length=1,
-        max_length=80,
-        description=_("The model of frequent, small questions.") + " Read by llm.",
-    )
-    minara_model_main: str = Field(
-        default="claude-sonnet-5-5",
-        min_length=1,
-        max_length=80,
-        description=_("The model of rare, hard questions.") + " Read by llm.",
+    minara_model_main: str = setting(
+        "claude-sonnet-5-5", _("The model of rare, hard questions."), "llm", min_length=1, max_length=80
     )
     minara_model_prices: dict[str, ModelPriceSetting] = Field(
         default_factory=dict,
@@ -305,341 +235,222 @@ class Config(BaseSettings):
         )
         + " Read by llm.",
     )
-    minara_model_timeout_seconds: int = Field(
-        default=60,
-        ge=1,
-        le=600,
-        description=_("Seconds that a model may take to answer, 1 to 600.") + " Read by llm.",
+    minara_model_timeout_seconds: int = setting(
+        60, _("Seconds that a model may take to answer, 1 to 600."), "llm", ge=1, le=600
     )
-    minara_model_retries: int = Field(
-        default=2,
-        ge=0,
-        le=8,
-        description=_("Further tries when a model is busy or fails, 0 to 8.") + " Read by llm.",
+    minara_model_retries: int = setting(2, _("Further tries when a model is busy or fails, 0 to 8."), "llm", ge=0, le=8)
+    minara_budget_learning_daily_usd: Usd = setting(
+        Decimal(1), _("USD that calls of the category learning may cost in a day."), "llm"
     )
-    minara_budget_learning_daily_usd: Usd = Field(
-        default=Decimal(1),
-        description=_("USD that calls of the category learning may cost in a day.") + " Read by llm.",
+    minara_budget_learning_monthly_usd: Usd = setting(
+        Decimal(20), _("USD that calls of the category learning may cost in a month."), "llm"
     )
-    minara_budget_learning_monthly_usd: Usd = Field(
-        default=Decimal(20),
-        description=_("USD that calls of the category learning may cost in a month.") + " Read by llm.",
+    minara_budget_agent_daily_usd: Usd = setting(
+        Decimal(10), _("USD that calls of the category agent may cost in a day."), "llm"
     )
-    minara_budget_agent_daily_usd: Usd = Field(
-        default=Decimal(10),
-        description=_("USD that calls of the category agent may cost in a day.") + " Read by llm.",
+    minara_budget_agent_monthly_usd: Usd = setting(
+        Decimal(200), _("USD that calls of the category agent may cost in a month."), "llm"
     )
-    minara_budget_agent_monthly_usd: Usd = Field(
-        default=Decimal(200),
-        description=_("USD that calls of the category agent may cost in a month.") + " Read by llm.",
+    minara_budget_workflow_daily_usd: Usd = setting(
+        Decimal(5), _("USD that calls of the category workflow may cost in a day."), "llm"
     )
-    minara_budget_workflow_daily_usd: Usd = Field(
-        default=Decimal(5),
-        description=_("USD that calls of the category workflow may cost in a day.") + " Read by llm.",
+    minara_budget_workflow_monthly_usd: Usd = setting(
+        Decimal(100), _("USD that calls of the category workflow may cost in a month."), "llm"
     )
-    minara_budget_workflow_monthly_usd: Usd = Field(
-        default=Decimal(100),
-        description=_("USD that calls of the category workflow may cost in a month.") + " Read by llm.",
+    minara_budget_experiment_daily_usd: Usd = setting(
+        Decimal(5), _("USD that calls of the category experiment may cost in a day."), "llm"
     )
-    minara_budget_experiment_daily_usd: Usd = Field(
-        default=Decimal(5),
-        description=_("USD that calls of the category experiment may cost in a day.") + " Read by llm.",
+    minara_budget_experiment_monthly_usd: Usd = setting(
+        Decimal(50), _("USD that calls of the category experiment may cost in a month."), "llm"
     )
-    minara_budget_experiment_monthly_usd: Usd = Field(
-        default=Decimal(50),
-        description=_("USD that calls of the category experiment may cost in a month.") + " Read by llm.",
+    minara_daily_cap_usd: Usd | None = setting(
+        None, _("USD that all model calls together may cost in a day; empty is no cap."), "llm"
     )
-    minara_daily_cap_usd: Usd | None = Field(
-        default=None,
-        description=_("USD that all model calls together may cost in a day; empty is no cap.") + " Read by llm.",
+    minara_budget_soft_threshold: float = setting(
+        0.8, _("Share of a cap from which on a warning is logged, once a day and month, up to 1."), "llm", gt=0, le=1
     )
-    minara_budget_soft_threshold: float = Field(
-        default=0.8,
-        gt=0,
-        le=1,
-        description=_("Share of a cap from which on a warning is logged, once a day and month, up to 1.")
-        + " Read by llm.",
+    memory_consolidation_enabled: bool = setting(
+        False, _("true or false: a model judges facts that contradict each other."), "facts"
     )
-    memory_consolidation_enabled: bool = Field(
-        default=False,
-        description=_("true or false: a model judges facts that contradict each other.") + " Read by facts.",
-    )
-    memory_consolidation_guidance: str = Field(
-        default="",
+    memory_consolidation_guidance: str = setting(
+        "",
+        _("What that model should prefer, in your words, at most 500 characters; no rule of the code gives way to it."),
+        "facts",
         max_length=500,
-        description=_(
-            "What that model should prefer, in your words, at most 500 characters; no rule of the code gives way to it."
-        )
-        + " Read by facts.",
     )
-    noise_band_pct: float = Field(
-        default=0.5,
+    noise_band_pct: float = setting(
+        0.5,
+        _("Percent of price change within which luck and skill look alike, 0 to 50."),
+        "roles and cases",
         ge=0,
         le=50,
-        description=_("Percent of price change within which luck and skill look alike, 0 to 50.")
-        + " Read by roles and cases.",
     )
-    case_cost_pct: float = Field(
-        default=0.1,
+    case_cost_pct: float = setting(
+        0.1,
+        _("Percent that a trade costs, in and out, taken off the mean move of a methodology, 0 to 50."),
+        "methodologies",
         ge=0,
         le=50,
-        description=_("Percent that a trade costs, in and out, taken off the mean move of a methodology, 0 to 50.")
-        + " Read by methodologies.",
     )
-    injection_threshold: float = Field(
-        default=0.55,
-        ge=0,
-        le=1,
-        description=_("Confidence from which on a methodology may be in prompts, 0 to 1.") + " Read by methodologies.",
+    injection_threshold: float = setting(
+        0.55, _("Confidence from which on a methodology may be in prompts, 0 to 1."), "methodologies", ge=0, le=1
     )
-    min_uses: int = Field(
-        default=10,
-        ge=1,
-        le=10_000,
-        description=_("Uses before a methodology may graduate.") + " Read by methodologies.",
+    min_uses: int = setting(10, _("Uses before a methodology may graduate."), "methodologies", ge=1, le=10_000)
+    demotion_wilson_threshold: float = setting(
+        0.4, _("Confidence below which a methodology goes back to quarantine, 0 to 1."), "methodologies", ge=0, le=1
     )
-    demotion_wilson_threshold: float = Field(
-        default=0.4,
-        ge=0,
-        le=1,
-        description=_("Confidence below which a methodology goes back to quarantine, 0 to 1.")
-        + " Read by methodologies.",
+    min_uses_before_demotion: int = setting(
+        20, _("Uses before a methodology may be demoted."), "methodologies", ge=1, le=10_000
     )
-    min_uses_before_demotion: int = Field(
-        default=20,
-        ge=1,
-        le=10_000,
-        description=_("Uses before a methodology may be demoted.") + " Read by methodologies.",
+    initial_confidence: float = setting(
+        0.1, _("Confidence of a methodology that was never used, 0 to 1."), "methodologies", ge=0, le=1
     )
-    initial_confidence: float = Field(
-        default=0.1,
-        ge=0,
-        le=1,
-        description=_("Confidence of a methodology that was never used, 0 to 1.") + " Read by methodologies.",
+    minara_learning_enabled: bool = setting(
+        True,
+        _("true or false: good turns are reviewed, learnings stored and suggested, preferences mined."),
+        "learnings and preferences",
     )
-    minara_learning_enabled: bool = Field(
-        default=True,
-        description=_("true or false: good turns are reviewed, learnings stored and suggested, preferences mined.")
-        + " Read by learnings and preferences.",
+    minara_learning_min_calls: int = setting(
+        3, _("Tool calls below which a turn is not reviewed."), "learnings", ge=1, le=200
     )
-    minara_learning_min_calls: int = Field(
-        default=3,
-        ge=1,
-        le=200,
-        description=_("Tool calls below which a turn is not reviewed.") + " Read by learnings.",
+    minara_learning_score_threshold: int = setting(
+        7, _("Score of a review from which on it is stored, 0 to 10."), "learnings", ge=0, le=10
     )
-    minara_learning_score_threshold: int = Field(
-        default=7,
-        ge=0,
-        le=10,
-        description=_("Score of a review from which on it is stored, 0 to 10.") + " Read by learnings.",
+    minara_learning_top_k: int = setting(3, _("Learnings that a turn is suggested, at most."), "learnings", ge=0, le=20)
+    institution_learning_enabled: bool = setting(
+        False,
+        _("true or false: prices score institution runs when a window is over, and cited methodologies count it."),
+        "institution",
     )
-    minara_learning_top_k: int = Field(
-        default=3,
-        ge=0,
-        le=20,
-        description=_("Learnings that a turn is suggested, at most.") + " Read by learnings.",
+    methodology_court: CourtMode = setting(
+        CourtMode.ADVISE, _("off, advise (marks that beat chance) or enforce (only those in prompts)."), "methodologies"
     )
-    institution_learning_enabled: bool = Field(
-        default=False,
-        description=_(
-            "true or false: prices score institution runs when a window is over, and cited methodologies count it."
-        )
-        + " Read by institution.",
+    methodology_audit_cron_enabled: bool = setting(
+        False, _("true or false: the learning audit runs by itself. Runs by hand work without."), "audit"
     )
-    methodology_court: CourtMode = Field(
-        default=CourtMode.ADVISE,
-        description=_("off, advise (marks that beat chance) or enforce (only those in prompts).")
-        + " Read by methodologies.",
+    methodology_audit_window_days: int = setting(
+        30, _("Days that an audit pass looks back, 1 to 365."), "audit", ge=1, le=365
     )
-    methodology_audit_cron_enabled: bool = Field(
-        default=False,
-        description=_("true or false: the learning audit runs by itself. Runs by hand work without.")
-        + " Read by audit.",
+    methodology_audit_interval_hours: int = setting(
+        24, _("Hours between two passes of the audit's cron, 1 to 720."), "audit", ge=1, le=720
     )
-    methodology_audit_window_days: int = Field(
-        default=30,
-        ge=1,
-        le=365,
-        description=_("Days that an audit pass looks back, 1 to 365.") + " Read by audit.",
+    methodology_audit_idle_seconds: int = setting(
+        60, _("Seconds without a turn of an agent before the audit's cron runs, 0 to 3600."), "audit", ge=0, le=3600
     )
-    methodology_audit_interval_hours: int = Field(
-        default=24,
-        ge=1,
-        le=720,
-        description=_("Hours between two passes of the audit's cron, 1 to 720.") + " Read by audit.",
+    methodology_audit_max_deferrals: int = setting(
+        12, _("Deferred looks in a row after which the audit's cron runs beside busy agents."), "audit", ge=1, le=1000
     )
-    methodology_audit_idle_seconds: int = Field(
-        default=60,
-        ge=0,
-        le=3600,
-        description=_("Seconds without a turn of an agent before the audit's cron runs, 0 to 3600.")
-        + " Read by audit.",
+    minara_skill_modules: Annotated[tuple[str, ...], NoDecode] = setting(
+        (), _("Python modules whose SKILLS declare further roles, comma separated."), "roles"
     )
-    methodology_audit_max_deferrals: int = Field(
-        default=12,
-        ge=1,
-        le=1000,
-        description=_("Deferred looks in a row after which the audit's cron runs beside busy agents.")
-        + " Read by audit.",
+    market_source: MarketSourceName = setting(
+        MarketSourceName.DISABLED,
+        _("disabled, http or ccxt: where `minara market fetch` and its job get candles."),
+        "market",
     )
-    minara_skill_modules: Annotated[tuple[str, ...], NoDecode] = Field(
-        default=(),
-        description=_("Python modules whose SKILLS declare further roles, comma separated.") + " Read by roles.",
+    market_base_url: str = setting(
+        "", _("Where klines like Binance's are, for http: https://api.binance.com/api/v3."), "market"
     )
-    market_source: MarketSourceName = Field(
-        default=MarketSourceName.DISABLED,
-        description=_("disabled, http or ccxt: where `minara market fetch` and its job get candles.")
-        + " Read by market.",
+    market_exchange: str = setting("binance", _("Name of the exchange, for ccxt."), "market", max_length=40)
+    market_symbols: Annotated[tuple[str, ...], NoDecode] = setting(
+        (), _("What is fetched, comma separated: BTC/USDT,ETH/USDT."), "market"
     )
-    market_base_url: str = Field(
-        default="",
-        description=_("Where klines like Binance's are, for http: https://api.binance.com/api/v3.")
-        + " Read by market.",
+    market_interval: str = setting(
+        "1h", _("Length of a fetched candle: 5m, 1h, 1d."), "market", pattern=r"^[1-9][0-9]{0,2}[mhd]$"
     )
-    market_exchange: str = Field(
-        default="binance",
-        max_length=40,
-        description=_("Name of the exchange, for ccxt.") + " Read by market.",
+    minara_news_url: str = setting(
+        "", _("Address of headlines as JSON, with {asset}, {since} and {until} in it."), "roles and institution"
     )
-    market_symbols: Annotated[tuple[str, ...], NoDecode] = Field(
-        default=(),
-        description=_("What is fetched, comma separated: BTC/USDT,ETH/USDT.") + " Read by market.",
+    minara_onchain_url: str = setting(
+        "", _("Address of on-chain figures as JSON, with {asset}, {since} and {until} in it."), "roles and institution"
     )
-    market_interval: str = Field(
-        default="1h",
-        pattern=r"^[1-9][0-9]{0,2}[mhd]$",
-        description=_("Length of a fetched candle: 5m, 1h, 1d.") + " Read by market.",
+    hyperliquid_info_url: str = setting(
+        "https://api.hyperliquid.xyz/info",
+        _("Where the fills of wallets that users added are read; disabled reads none."),
+        "activity",
     )
-    minara_news_url: str = Field(
-        default="",
-        description=_("Address of headlines as JSON, with {asset}, {since} and {until} in it.")
-        + " Read by roles and institution.",
-    )
-    minara_onchain_url: str = Field(
-        default="",
-        description=_("Address of on-chain figures as JSON, with {asset}, {since} and {until} in it.")
-        + " Read by roles and institution.",
-    )
-    hyperliquid_info_url: str = Field(
-        default="https://api.hyperliquid.xyz/info",
-        description=_("Where the fills of wallets that users added are read; disabled reads none.")
-        + " Read by activity.",
-    )
-    hyperliquid_weight_per_minute: int = Field(
-        default=1000,
+    hyperliquid_weight_per_minute: int = setting(
+        1000,
+        _("Weight that all processes together may ask of it in a minute, 200 to 1000000."),
+        "activity",
         ge=200,
         le=1_000_000,
-        description=_("Weight that all processes together may ask of it in a minute, 200 to 1000000.")
-        + " Read by activity.",
     )
-    minara_base_url: str = Field(
-        default="",
-        description=_("Address of the Minara gateway, set together with its key.") + " Read by activity.",
+    minara_base_url: str = setting("", _("Address of the Minara gateway, set together with its key."), "activity")
+    minara_api_key: str = setting(
+        "", _("Key of the Minara gateway, whose trades are those of the user `default`."), "activity"
     )
-    minara_api_key: str = Field(
-        default="",
-        description=_("Key of the Minara gateway, whose trades are those of the user `default`.")
-        + " Read by activity.",
-    )
-    history_sync_min_interval_ms: int = Field(
-        default=300_000,
+    history_sync_min_interval_ms: int = setting(
+        300_000,
+        _("Milliseconds between two syncs of an owner's trades, 0 to 86400000."),
+        "activity",
         ge=0,
         le=86_400_000,
-        description=_("Milliseconds between two syncs of an owner's trades, 0 to 86400000.") + " Read by activity.",
     )
-    history_sync_max_failures: int = Field(
-        default=5,
-        ge=1,
-        le=1000,
-        description=_("Failures in a row after which a wallet is not read for a while, 1 to 1000.")
-        + " Read by activity.",
+    history_sync_max_failures: int = setting(
+        5, _("Failures in a row after which a wallet is not read for a while, 1 to 1000."), "activity", ge=1, le=1000
     )
-    history_sync_failure_cooldown_ms: int = Field(
-        default=1_800_000,
+    history_sync_failure_cooldown_ms: int = setting(
+        1_800_000,
+        _("Milliseconds of that while; then it is tried once, 0 to 2592000000."),
+        "activity",
         ge=0,
         le=2_592_000_000,
-        description=_("Milliseconds of that while; then it is tried once, 0 to 2592000000.") + " Read by activity.",
     )
-    minara_personalization_rebuild: str = Field(
-        default="enabled",
+    minara_personalization_rebuild: str = setting(
+        "enabled",
+        _("enabled or disabled: a model writes summary, tags and memories of users."),
+        "rebuild",
         pattern="^(enabled|disabled)$",
-        description=_("enabled or disabled: a model writes summary, tags and memories of users.") + " Read by rebuild.",
     )
-    trading_summary_cooldown_ms: int = Field(
-        default=1_800_000,
+    trading_summary_cooldown_ms: int = setting(
+        1_800_000,
+        _("Milliseconds between two rebuilds of a trading summary, 0 to 31536000000."),
+        "rebuild",
         ge=0,
         le=31_536_000_000,
-        description=_("Milliseconds between two rebuilds of a trading summary, 0 to 31536000000.")
-        + " Read by rebuild.",
     )
-    tags_cooldown_ms: int = Field(
-        default=2_592_000_000,
+    tags_cooldown_ms: int = setting(
+        2_592_000_000,
+        _("Milliseconds between two rebuilds of a user's tags, 0 to 31536000000."),
+        "rebuild",
         ge=0,
         le=31_536_000_000,
-        description=_("Milliseconds between two rebuilds of a user's tags, 0 to 31536000000.") + " Read by rebuild.",
     )
-    memories_cooldown_ms: int = Field(
-        default=600_000,
+    memories_cooldown_ms: int = setting(
+        600_000,
+        _("Milliseconds between two readings of a user's turns, 0 to 31536000000."),
+        "rebuild",
         ge=0,
         le=31_536_000_000,
-        description=_("Milliseconds between two readings of a user's turns, 0 to 31536000000.") + " Read by rebuild.",
     )
-    rebuild_on_boot: bool = Field(
-        default=False,
-        description=_("true or false: each start of `minara up` asks for every rebuild that is due.")
-        + " Read by rebuild.",
+    rebuild_on_boot: bool = setting(
+        False, _("true or false: each start of `minara up` asks for every rebuild that is due."), "rebuild"
     )
-    chat_intent_gating_enabled: bool = Field(
-        default=False,
-        description=_("true or false: prompts keep a core of the tags, a model adds those a message needs.")
-        + " Read by prompt.",
+    chat_intent_gating_enabled: bool = setting(
+        False, _("true or false: prompts keep a core of the tags, a model adds those a message needs."), "prompt"
     )
-    minara_limit_model_actions_per_hour: int = Field(
-        default=60,
-        ge=0,
-        le=1_000_000,
-        description=_("Acts that call models, of one key or person in an hour, 0 is no limit.") + " Read by access.",
+    minara_limit_model_actions_per_hour: int = setting(
+        60, _("Acts that call models, of one key or person in an hour, 0 is no limit."), "access", ge=0, le=1_000_000
     )
-    minara_job_workers: int = Field(
-        default=1,
-        ge=1,
-        le=32,
-        description=_("Job worker processes of one `minara worker`, 1 to 32.") + " Read by jobs.",
+    minara_job_workers: int = setting(
+        1, _("Job worker processes of one `minara worker`, 1 to 32."), "jobs", ge=1, le=32
     )
-    minara_job_timeout_seconds: int = Field(
-        default=600,
-        ge=10,
-        le=86400,
-        description=_("Seconds after which a job is stopped and tried again, 10 to 86400.") + " Read by jobs.",
+    minara_job_timeout_seconds: int = setting(
+        600, _("Seconds after which a job is stopped and tried again, 10 to 86400."), "jobs", ge=10, le=86400
     )
-    minara_jobs: JobRunner = Field(
-        default=JobRunner.Q2,
-        description=_("q2 or celery: what brings jobs to workers; celery is for more than one machine.")
-        + " Read by jobs.",
+    minara_jobs: JobRunner = setting(
+        JobRunner.Q2, _("q2 or celery: what brings jobs to workers; celery is for more than one machine."), "jobs"
     )
-    minara_broker_url: str = Field(
-        default="",
-        description=_("Where celery keeps its messages: redis://:password@host:6379/0 or amqp://user:password@host//.")
-        + " Read by jobs.",
+    minara_broker_url: str = setting(
+        "", _("Where celery keeps its messages: redis://:password@host:6379/0 or amqp://user:password@host//."), "jobs"
     )
 
-    minara_backup_dir: Path | None = Field(
-        default=None,
-        description=_("Folder of the backups on a schedule; empty makes none.") + " Read by backup.",
+    minara_backup_dir: Path | None = setting(
+        None, _("Folder of the backups on a schedule; empty makes none."), "backup"
     )
-    minara_backup_every_hours: int = Field(
-        default=24,
-        ge=1,
-        le=720,
-        description=_("Hours between two backups, 1 to 720.") + " Read by backup.",
-    )
-    minara_backups_kept: int = Field(
-        default=7,
-        ge=1,
-        le=1000,
-        description=_("Newest backups of the schedule that are kept.") + " Read by backup.",
-    )
+    minara_backup_every_hours: int = setting(24, _("Hours between two backups, 1 to 720."), "backup", ge=1, le=720)
+    minara_backups_kept: int = setting(7, _("Newest backups of the schedule that are kept."), "backup", ge=1, le=1000)
 
     @field_validator("minara_trusted_proxies", mode="before")
     @classmethod

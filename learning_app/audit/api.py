@@ -20,7 +20,7 @@ from learning_app.audit.selectors import (
 from learning_app.audit.services.request import request_pass
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
-from minara_site.shell.pages import PageRequest
+from minara_site.shell.pages import PageRequest, done_by
 from minara_site.web.keyset import Order, paginate, read_number, write_number
 from minara_site.web.schemas import Data, Items, OwnerQuery, PageQuery, RunOut
 
@@ -39,8 +39,7 @@ def run(request: PageRequest, payload: Body[NewPass | None] = None) -> Status[di
     found = request_pass(
         window_days=asked.window_days,
         with_hashes=asked.table_hashes,
-        actor=request.principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
     return Status(202, {"data": {"run_id": found.pk}})
 

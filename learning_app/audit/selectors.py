@@ -33,7 +33,7 @@ from learning_app.methodologies.querysets import trust_rules
 from learning_app.methodologies.services.demote import find_by_one_owner
 from learning_app.vocabulary import LifecycleKind, OutcomeState
 from minara_site.kernel.core.assets import AssetClass
-from minara_site.kernel.errors import NotFound
+from minara_site.kernel.errors import or_not_found
 from minara_site.kernel.jobs.models import JobRun, RunState
 
 CHUNK = 2_000
@@ -187,10 +187,10 @@ def newest_report() -> AuditReport | None:
 
 def get_report(report_id: int | None) -> AuditReport:
     """Return one report, the newest without an id. Raises NotFound."""
-    found = newest_report() if report_id is None else AuditReport.objects.filter(pk=report_id).first()
-    if found is None:
-        raise NotFound(_("There is no such audit report. `minara learning audit run` makes one."))
-    return found
+    return or_not_found(
+        newest_report() if report_id is None else AuditReport.objects.filter(pk=report_id).first(),
+        _("There is no such audit report. `minara learning audit run` makes one."),
+    )
 
 
 def find_report_before(report: AuditReport) -> AuditReport | None:

@@ -32,7 +32,7 @@ from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.guard.selectors import written_record
 from minara_site.kernel.market.symbols import describe_asset, describe_assets
 from minara_site.shell.answers import answer_page
-from minara_site.shell.pages import PageRequest
+from minara_site.shell.pages import PageRequest, done_by
 from minara_site.web.keyset import Order, paginate
 from minara_site.web.schemas import Data, Items, OwnerQuery
 
@@ -153,7 +153,6 @@ def add_outcome(
         uid=uid,
         is_correct=payload.correct,
         case_id=payload.case_id,
-        actor=request.principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
     return {"data": methodology_record(row)}

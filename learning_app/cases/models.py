@@ -16,7 +16,7 @@ from minara_site.kernel.fields import amount_field, demo_index, one_of
 from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.market.outcome import Direction, Gap, OutcomeWindow, window_start
 from minara_site.kernel.market.regime import Regime
-from minara_site.kernel.ownership import OwnedQuerySet, owner_key
+from minara_site.kernel.ownership import OwnedQuerySet, OwnedRow
 
 CASE_KIND = "trading_case"
 """The name of the stored kind: holds keep it."""
@@ -40,7 +40,7 @@ class CaseQuerySet(OwnedQuerySet):
         return self.pending().filter(window_ends_at__lte=now)
 
 
-class TradingCase(models.Model):
+class TradingCase(OwnedRow):
     """One decision of an agent on a market symbol, judged by the price when its window closes.
 
     `asset_text` is what the agent sent as the symbol, empty in cases that are older than the column. `window_ends_at`
@@ -54,7 +54,6 @@ class TradingCase(models.Model):
     direction of the decision.
     """
 
-    owner = owner_key()
     asset = models.CharField(max_length=MAX_CHARS)
     asset_text = models.CharField(max_length=MAX_SENT_CHARS, blank=True, default="", db_default="")
     decision = models.TextField()

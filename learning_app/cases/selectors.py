@@ -15,7 +15,7 @@ from learning_app.methodologies.models import LifecycleEvent
 from minara_site.access.access_log import list_reveals
 from minara_site.access.models import AccessEntry, User
 from minara_site.kernel.core.symbols import normalise_symbol
-from minara_site.kernel.errors import NotFound
+from minara_site.kernel.errors import or_not_found
 from minara_site.kernel.guard.selectors import find_refused as find_refused_texts
 from minara_site.kernel.ownership import Owner
 from minara_site.kernel.plain_text import parse_number
@@ -42,9 +42,9 @@ def list_rows(owner: Owner) -> CaseQuerySet:
 
 def get_case(*, owner: Owner, case_id: int) -> TradingCase:
     """Return one case with its hints. Raises NotFound also for another owner's."""
-    found: TradingCase | None = list_cases(owner=owner).filter(pk=case_id).first()
-    if found is None:
-        raise NotFound(_("There is no such trading case."))
+    found: TradingCase = or_not_found(
+        list_cases(owner=owner).filter(pk=case_id).first(), _("There is no such trading case.")
+    )
     return found
 
 

@@ -40,7 +40,7 @@ def case_page(request: PageRequest, case_id: int) -> HttpResponse:
     return show_case(request, case_id, RevealForm())
 
 
-@page(Act.CASE_REVEAL, methods=("POST",))
+@page(Act.CASE_REVEAL, "POST")
 def reveal(request: PageRequest, case_id: int) -> HttpResponse:
     """Show support the amounts of a case for 15 minutes, with a reason that its owner reads."""
     form = RevealForm(request.POST)
@@ -62,7 +62,7 @@ def reveal(request: PageRequest, case_id: int) -> HttpResponse:
     return see_other("cases:one", case_id)
 
 
-@page(Act.CASE_REVEAL, methods=("POST",))
+@page(Act.CASE_REVEAL, "POST")
 def reveal_end(request: PageRequest, case_id: int) -> HttpResponse:
     """Mask the amounts again before the 15 minutes are over."""
     principal = request.principal

@@ -14,7 +14,7 @@ from minara_site.access.policy import Act
 from minara_site.kernel.core.symbols import normalise_symbol
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.shell.answers import answer_list
-from minara_site.shell.pages import PageRequest
+from minara_site.shell.pages import PageRequest, done_by
 from minara_site.web.keyset import Order
 from minara_site.web.schemas import Data, Items, OwnerQuery
 
@@ -35,9 +35,8 @@ def create(request: PageRequest, payload: NewRuns) -> Status[dict[str, Any]]:
     runs = request_runs(
         owner_id=principal.owner.pk,
         tickers=payload.tickers,
-        actor=principal.actor,
         feeds=principal.is_operator,
-        now=timezone.now(),
+        **done_by(request),
     )
     return Status(202, {"data": {"run_ids": [run.uid for run in runs]}})
 

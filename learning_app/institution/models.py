@@ -1,7 +1,7 @@
 """The tables of institution runs: runs, what their roles answered, their scores, and what those counted. Source: S2."""
 
 import uuid
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.db import models
 from django.db.models import Q
@@ -12,7 +12,7 @@ from learning_app.vocabulary import InstitutionPhase, InstitutionState, LadderWi
 from minara_site.kernel.fields import amount_field, demo_index, one_of, usd_field
 from minara_site.kernel.guard.masking import mask_nested
 from minara_site.kernel.market.outcome import Direction
-from minara_site.kernel.ownership import OwnedQuerySet, owner_key
+from minara_site.kernel.ownership import OwnedRow
 
 OPEN_STATES = (InstitutionState.QUEUED, InstitutionState.RUNNING)
 
@@ -22,7 +22,7 @@ def new_uid() -> str:
     return str(uuid.uuid4())
 
 
-class InstitutionRun(models.Model):
+class InstitutionRun(OwnedRow):
     """One committee on one ticker, and what it decided.
 
     `feeds` is fixed at creation: an operator or the command asked for it, so that its scores count for methodologies.
@@ -37,7 +37,6 @@ class InstitutionRun(models.Model):
         default=new_uid,
         editable=False,
     )
-    owner = owner_key()
     ticker = models.CharField(max_length=32)
     state = models.CharField(max_length=9, default=InstitutionState.QUEUED)
     feeds = models.BooleanField(default=False)
@@ -57,8 +56,6 @@ class InstitutionRun(models.Model):
     decided_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
     is_demo = models.BooleanField(default=False)
-
-    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
 
     class Meta:
         db_table = "institution_runs"

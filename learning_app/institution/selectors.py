@@ -15,7 +15,7 @@ from learning_app.institution.models import (
 )
 from learning_app.methodologies.models import Methodology
 from learning_app.vocabulary import InstitutionPhase, InstitutionState, OutcomeState
-from minara_site.kernel.errors import NotFound
+from minara_site.kernel.errors import or_not_found
 from minara_site.kernel.ownership import Owner
 
 OUTPUTS = Prefetch("outputs", queryset=InstitutionRoleOutput.objects.order_by("position"))
@@ -33,10 +33,9 @@ def list_runs(*, owner: Owner) -> "QuerySet[InstitutionRun]":
 
 def get_run(*, owner: Owner, uid: str) -> InstitutionRun:
     """Return one run. Raises NotFound also for another owner's."""
-    found = list_runs(owner=owner).filter(uid=uid).select_related("owner").first()
-    if found is None:
-        raise NotFound(_("There is no such institution run."))
-    return found
+    return or_not_found(
+        list_runs(owner=owner).filter(uid=uid).select_related("owner").first(), _("There is no such institution run.")
+    )
 
 
 def list_cited(run: InstitutionRun) -> list[Methodology]:

@@ -22,7 +22,7 @@ from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.selectors import mode_of
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.llm.gateway import what_is_missing
-from minara_site.shell.pages import PageRequest, page
+from minara_site.shell.pages import PageRequest, done_by, page
 from minara_site.web.forms import posted, show_refusal
 from minara_site.web.moments import number_label
 from minara_site.web.responses import render_form, render_page, see_other, toast, wants_fragment
@@ -41,7 +41,7 @@ def run_list(request: PageRequest) -> HttpResponse:
     )
 
 
-@page(Act.INSTITUTION_RUN, methods=("GET", "POST"))
+@page(Act.INSTITUTION_RUN, "GET", "POST")
 def start(request: PageRequest) -> HttpResponse:
     """Ask for a run of each ticker; what was typed stays in the form when it cannot be."""
     initial = {"tickers": request.GET.get("ticker", "")}
@@ -52,9 +52,8 @@ def start(request: PageRequest) -> HttpResponse:
             runs = request_runs(
                 owner_id=principal.owner.pk,
                 tickers=form.cleaned_data["tickers"],
-                actor=principal.actor,
                 feeds=principal.is_operator,
-                now=timezone.now(),
+                **done_by(request),
             )
         except MinaraError as refusal:
             show_refusal(form, refusal)
@@ -105,13 +104,13 @@ def progress(request: PageRequest, institution_uid: str) -> HttpResponse:
     return response
 
 
-@page(Act.INSTITUTION_CANCEL, methods=("POST",))
+@page(Act.INSTITUTION_CANCEL, "POST")
 def cancel(request: PageRequest, institution_uid: str) -> HttpResponse:
     """Cancel a run; another one can be started."""
     principal = request.principal
     run = get_run(owner=principal.reaches(Act.INSTITUTION_CANCEL), uid=institution_uid)
     try:
-        cancel_run(run, actor=principal.actor, now=timezone.now())
+        cancel_run(run, **done_by(request))
         toast(request, _("Cancelled. What the roles said so far stays."))
     except Conflict as conflict:  # it ended while the page was read
         toast(request, conflict.detail)

@@ -16,7 +16,7 @@ from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.guard.selectors import find_held, find_refused
 from minara_site.shell.answers import answer_list
-from minara_site.shell.pages import PageRequest
+from minara_site.shell.pages import PageRequest, done_by
 from minara_site.web.keyset import Order
 from minara_site.web.schemas import Data, Items, OwnerQuery, PageQuery
 
@@ -62,8 +62,7 @@ def store(request: PageRequest, payload: NewLearning) -> Status[dict[str, Any]]:
     stored = store_learning(
         owner_id=principal.owner.pk,
         draft=payload.as_draft(),
-        actor=principal.actor,
-        now=timezone.now(),
+        **done_by(request),
         origin="api",
     )
     return answer_of(request, stored.row, 201 if stored.is_new else 200)

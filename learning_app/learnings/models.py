@@ -16,7 +16,7 @@ from minara_site.kernel.core.nested import leaves
 from minara_site.kernel.core.vocabulary import AGENT_ACTOR, Source
 from minara_site.kernel.fields import demo_index, one_of
 from minara_site.kernel.guard.masking import mask, mask_nested
-from minara_site.kernel.ownership import OwnedQuerySet, owner_key
+from minara_site.kernel.ownership import OwnedQuerySet, OwnedRow
 
 
 def new_uid() -> str:
@@ -36,7 +36,7 @@ class LearningQuerySet(OwnedQuerySet):
         return self.filter(Q(deleted_at__isnull=True) | Q(deleted_at__gt=cutoff))
 
 
-class Learning(models.Model):
+class Learning(OwnedRow):
     """One procedure of an owner: what to do when something like its trigger is asked.
 
     `uid` is its public id; `number` is for holds and uses. `tool_sequence` is `[{tool_name, args}]` with redacted
@@ -52,7 +52,6 @@ class Learning(models.Model):
         editable=False,
         db_column="id",
     )
-    owner = owner_key()
     name = models.CharField(max_length=120)
     trigger = models.CharField(max_length=500)
     tool_sequence = models.JSONField(default=list)

@@ -67,7 +67,7 @@ def show(
     )
 
 
-@page(Act.LEARNING_WRITE, methods=("POST",))
+@page(Act.LEARNING_WRITE, "POST")
 def edit(request: PageRequest, learning_uid: str) -> HttpResponse:
     """Write new guidance; what was typed stays in the form when it cannot be stored."""
     uid = learning_uid
@@ -105,14 +105,14 @@ def edit(request: PageRequest, learning_uid: str) -> HttpResponse:
     return see_other("learnings:one", uid)
 
 
-@page(Act.LEARNING_REMOVE, methods=("POST",))
+@page(Act.LEARNING_REMOVE, "POST")
 def delete(request: PageRequest, learning_uid: str) -> HttpResponse:
     """Delete one: it is suggested no more."""
     change(request, [learning_uid], is_deleted=True)
     return back(request, "learnings:list")
 
 
-@page(Act.LEARNING_REMOVE, methods=("POST",))
+@page(Act.LEARNING_REMOVE, "POST")
 def restore(request: PageRequest, learning_uid: str) -> HttpResponse:
     """Restore one. Raises NotFound for one that is not deleted."""
     owner = request.principal.reaches(Act.LEARNING_REMOVE)
@@ -122,7 +122,7 @@ def restore(request: PageRequest, learning_uid: str) -> HttpResponse:
     return back(request, "learnings:list")
 
 
-@page(Act.LEARNING_REMOVE, methods=("POST",))
+@page(Act.LEARNING_REMOVE, "POST")
 def bulk(request: PageRequest) -> HttpResponse:
     """Delete or restore the chosen rows, all or none of them, with one undo."""
     action = request.POST.get("action", "")

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.utils import timezone
 from ninja import Query, Status
 
 from learning_app.ledger.schemas import NewTrade, TradeOut, TradeQuery
@@ -12,7 +11,7 @@ from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.core.symbols import normalise_asset
 from minara_site.shell.answers import answer_list
-from minara_site.shell.pages import PageRequest
+from minara_site.shell.pages import PageRequest, done_by
 from minara_site.web.keyset import Order
 from minara_site.web.schemas import Data, Items
 
@@ -27,9 +26,7 @@ def create(request: PageRequest, payload: NewTrade) -> Status[dict[str, Any]]:
     refuses are held, the trade counts all the same.
     """
     principal = request.principal
-    row, is_new = record_trade(
-        draft=payload.as_draft(), owner_id=principal.owner.pk, actor=principal.actor, now=timezone.now()
-    )
+    row, is_new = record_trade(draft=payload.as_draft(), owner_id=principal.owner.pk, **done_by(request))
     return Status(201 if is_new else 200, {"data": trade_record(row)})
 
 

@@ -16,16 +16,16 @@ from minara_site.kernel.guard.services import delete_holds
 
 
 class DemoTrade(DemoRow):
-    """One trade, opened `hours_ago`; closed after `held_hours` where it has an `exit`."""
+    """One trade, opened `hours_ago`; closed after `held_hours` where it has an `exit_price`."""
 
     symbol: str
     side: TradeSide
-    size: str
-    entry: str
-    stop: str | None = None
+    size_usd: Decimal
+    entry_price: Decimal
+    stop_price: Decimal | None = None
     reason: str
     held_hours: float = 0
-    exit: str | None = None
+    exit_price: Decimal | None = None
     exit_reason: str = ""
 
 
@@ -36,17 +36,9 @@ class TradesPart(DemoPart[DemoTrade]):
 
     def store(self, load: DemoLoad, owner: Any, row: DemoTrade) -> None:
         at = load.ago(row.hours_ago)
-        closed_at = at + timedelta(hours=row.held_hours) if row.exit else None
-        draft = TradeDraft(
-            row.symbol,
-            row.side,
-            Decimal(row.size),
-            Decimal(row.entry),
-            at,
-            exit_price=Decimal(row.exit) if row.exit else None,
-            closed_at=closed_at,
-            stop_price=Decimal(row.stop) if row.stop else None,
-        )
+        closed_at = at + timedelta(hours=row.held_hours) if row.exit_price else None
+        said = row.model_dump(exclude={"hours_ago", "held_hours", "exit_reason"})
+        draft = TradeDraft(**said, opened_at=at, closed_at=closed_at)
         trade = open_trade(draft, reason=row.reason, owner_id=owner.pk, actor=AGENT_KEY, now=at)
         trade.exit_reason, trade.updated_at, trade.is_demo = row.exit_reason, closed_at or at, True
         store_judged(TRADE_KIND, trade, now=at)

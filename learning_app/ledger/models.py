@@ -5,7 +5,7 @@ What points at deployments, skills and decision snapshots comes with their table
 
 import uuid
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.db import models
 from django.db.models import Q
@@ -13,7 +13,7 @@ from django.db.models import Q
 from learning_app.ledger.core import MAX_SYMBOL_CHARS, TradeSide, TradeStatus
 from minara_site.kernel.fields import amount_field, demo_index, one_of
 from minara_site.kernel.guard.masking import mask
-from minara_site.kernel.ownership import OwnedQuerySet, owner_key
+from minara_site.kernel.ownership import OwnedRow
 
 
 def new_uid() -> str:
@@ -21,7 +21,7 @@ def new_uid() -> str:
     return str(uuid.uuid4())
 
 
-class Trade(models.Model):
+class Trade(OwnedRow):
     """One round trip. `number` grows with each trade of an owner, in the order in which others see them.
 
     `symbol` is the venue's, `asset` what it means, None where that is unknown. Amounts are in USD; the P&L is before
@@ -30,7 +30,6 @@ class Trade(models.Model):
 
     number = models.BigAutoField(primary_key=True)
     uid = models.CharField(max_length=36, unique=True, default=new_uid, editable=False, db_column="id")
-    owner = owner_key()
     symbol = models.CharField(max_length=MAX_SYMBOL_CHARS)
     asset = models.CharField(max_length=32, null=True)
     side = models.CharField(max_length=5)
@@ -57,8 +56,6 @@ class Trade(models.Model):
     held_at = models.DateTimeField(null=True)
     rules_version = models.CharField(max_length=16)
     is_demo = models.BooleanField(default=False)
-
-    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
 
     class Meta:
         db_table = "trade_history"

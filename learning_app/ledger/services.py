@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from django.db import transaction
 from django.utils.translation import gettext as _
 
 from learning_app.ledger.core import (
@@ -26,7 +25,7 @@ from minara_site.kernel.events import send_after_commit, trade_outcome_updated, 
 from minara_site.kernel.guard.held_at import hold_row, store_judged
 from minara_site.kernel.guard.selectors import judge_stored
 from minara_site.kernel.guard.services import lift_holds
-from minara_site.kernel.ownership import lock_owner
+from minara_site.kernel.ownership import owner_locked
 from minara_site.kernel.plain_text import clean_text
 
 CLOCKS_DIFFER = timedelta(minutes=5)
@@ -70,8 +69,7 @@ def record_trade(
     """
     reason = clean_text(draft.reason or "", field="reason", max_chars=MAX_REASON_CHARS, min_chars=0)
     check_moments(draft, now=now)
-    with transaction.atomic():
-        lock_owner(owner_id)
+    with owner_locked(owner_id):
         row: Trade | None = Trade.objects.filter(
             owner_id=owner_id, symbol=draft.symbol, side=draft.side, entry_tick_at=draft.opened_at
         ).first()

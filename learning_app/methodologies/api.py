@@ -13,7 +13,7 @@ from learning_app.methodologies.services.decide import quarantine, release
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.guard.selectors import find_held, find_refused
-from minara_site.shell.pages import PageRequest
+from minara_site.shell.pages import PageRequest, done_by
 from minara_site.web.keyset import Order, paginate
 from minara_site.web.schemas import Data, Items, OwnerQuery
 
@@ -100,8 +100,7 @@ def put_into_quarantine(
     decided = quarantine(
         uid=uid,
         reason=reason,
-        actor=request.principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
     return {"data": methodology_record(decided)}
 
@@ -122,7 +121,6 @@ def release_from_quarantine(
     decided = release(
         uid=uid,
         reason=reason,
-        actor=request.principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
     return {"data": methodology_record(decided)}

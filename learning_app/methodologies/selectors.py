@@ -15,7 +15,7 @@ from learning_app.vocabulary import LifecycleKind
 from minara_site.access.models import User
 from minara_site.config import CourtMode
 from minara_site.kernel.core.assets import GROUPS, AssetClass
-from minara_site.kernel.errors import NotFound
+from minara_site.kernel.errors import NotFound, or_not_found
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.guard.selectors import find_refused
 
@@ -36,9 +36,7 @@ MARKS = ("log_evidence", "max_log_evidence", "independent_cases", "beats_chance"
 def get_methodology(uid: str, *, for_update: bool = False) -> Methodology:
     """Return one methodology by its public id. Raises NotFound."""
     rows = Methodology.objects.select_for_update() if for_update else Methodology.objects
-    found: Methodology | None = rows.filter(uid=uid).first()
-    if found is None:
-        raise NotFound(_("There is no such methodology."))
+    found: Methodology = or_not_found(rows.filter(uid=uid).first(), _("There is no such methodology."))
     return found
 
 

@@ -30,7 +30,7 @@ from minara_site.access.policy import Act
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.guard.selectors import find_held, find_refused
 from minara_site.shell.answers import answer_list
-from minara_site.shell.pages import PageRequest
+from minara_site.shell.pages import PageRequest, done_by
 from minara_site.web.keyset import Order
 from minara_site.web.schemas import Data, Items, OwnerQuery
 
@@ -80,8 +80,7 @@ def propose(request: PageRequest, payload: NewPreference) -> Status[dict[str, An
         owner_id=principal.owner.pk,
         draft=payload.as_draft(),
         source=PreferenceSource.AGENT if principal.is_key else PreferenceSource.USER,
-        actor=principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
     if is_refused(proposed.row):
         held = find_held(PREFERENCE_KIND, proposed.row)

@@ -10,7 +10,7 @@ from learning_app.preferences.core import TERMINAL_ACTOR
 from learning_app.vocabulary import PreferenceDimension, PreferenceKind, PreferenceSource, PreferenceState
 from minara_site.kernel.fields import demo_index, one_of
 from minara_site.kernel.guard.masking import mask
-from minara_site.kernel.ownership import OwnedQuerySet, owner_key
+from minara_site.kernel.ownership import OwnedQuerySet, OwnedRow
 
 
 class PreferenceQuerySet(OwnedQuerySet):
@@ -29,14 +29,13 @@ class PreferenceQuerySet(OwnedQuerySet):
         return self.filter(kind=PreferenceKind.HARD_CONSTRAINT)
 
 
-class Preference(models.Model):
+class Preference(OwnedRow):
     """One learned wish of an owner.
 
     `source` says who proposed it first, `evidence_count` how often it was proposed, `reason` why it was decided so.
     `text_version` is the version of its words.
     """
 
-    owner = owner_key()
     dimension = models.CharField(max_length=16)
     kind = models.CharField(max_length=16)
     statement = models.TextField()

@@ -1,13 +1,13 @@
 """The `bundle_transfers` table: exports and imports that people ran in the browser, with what they were shown."""
 
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.db import models
 from django.db.models import Q
 
 from minara_site.kernel.fields import one_of
-from minara_site.kernel.ownership import OwnedQuerySet, owner_key
+from minara_site.kernel.ownership import OwnedRow
 
 
 class Direction(StrEnum):
@@ -29,14 +29,13 @@ class TransferState(StrEnum):
     EXPIRED = "expired"
 
 
-class BundleTransfer(models.Model):
+class BundleTransfer(OwnedRow):
     """One export or import. `file_name` names its stored file until it expires.
 
     `format` is `minara` for our own tree, else the product that wrote the file. `plan` is what the preview showed, and
     `plan_sha256` its hash: apply does exactly that plan, or refuses.
     """
 
-    owner = owner_key()
     direction = models.CharField(max_length=8)
     state = models.CharField(max_length=10, default=TransferState.WAITING)
     format = models.CharField(max_length=16)
@@ -54,8 +53,6 @@ class BundleTransfer(models.Model):
     created_at = models.DateTimeField()
     finished_at = models.DateTimeField(null=True)
     expires_at = models.DateTimeField()
-
-    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
 
     class Meta:
         db_table = "bundle_transfers"

@@ -4,7 +4,7 @@ from django.utils.translation import gettext as _
 
 from minara_site.kernel.doctor.core import FIX
 from minara_site.kernel.doctor.fixes import Fix
-from minara_site.kernel.errors import NotFound
+from minara_site.kernel.errors import or_not_found
 from minara_site.kernel.jobs.models import JobRun
 from minara_site.kernel.registry import load
 
@@ -23,7 +23,4 @@ def list_fix_runs() -> list[JobRun]:
 
 def get_fix_run(run_id: int) -> JobRun:
     """Return a run of the doctor's job. Raises NotFound."""
-    run = JobRun.objects.filter(pk=run_id, job=FIX).first()
-    if run is None:
-        raise NotFound(_("There is no such run."))
-    return run
+    return or_not_found(JobRun.objects.filter(pk=run_id, job=FIX).first(), _("There is no such run."))

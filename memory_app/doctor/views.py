@@ -72,7 +72,7 @@ def anonymous(request: PageRequest) -> HttpResponse:
     return JsonResponse(record, json_dumps_params={"indent": 2}, headers=headers)
 
 
-@page(Act.DOCTOR, methods=("POST",))
+@page(Act.DOCTOR, "POST")
 def look(request: PageRequest) -> HttpResponse:
     """Ask for a dry run of the chosen fixes."""
     try:
@@ -113,7 +113,7 @@ def run(request: PageRequest, fix_run_id: int) -> HttpResponse:
     return response
 
 
-@page(Act.DOCTOR_FIX, methods=("POST",))
+@page(Act.DOCTOR_FIX, "POST")
 def apply(request: PageRequest, fix_run_id: int) -> HttpResponse:
     """Ask for the repair that a dry run showed. Raises Conflict for a run that is none, or is not over."""
     seen = shown_run(get_fix_run(fix_run_id))

@@ -1,22 +1,21 @@
 """The `memory_edges` table. Source: S1 (typed memory edges)."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.db import models
 from django.db.models.functions import Now
 
 from memory_app.edges.core import EdgeType, NodeKind, SourceTable
 from minara_site.kernel.fields import one_of
-from minara_site.kernel.ownership import OwnedQuerySet, owner_key
+from minara_site.kernel.ownership import OwnedRow
 
 
-class MemoryEdge(models.Model):
+class MemoryEdge(OwnedRow):
     """A memory and an entity that it mentions. The UNIQUE constraint makes a replay cost no row.
 
     A trigger takes the edges of a purged memory along.
     """
 
-    owner = owner_key()
     src_table = models.CharField(max_length=16)
     src_id = models.BigIntegerField()
     dst_entity_kind = models.CharField(max_length=16)
@@ -24,8 +23,6 @@ class MemoryEdge(models.Model):
     edge_type = models.CharField(max_length=24)
     weight = models.FloatField(default=1.0, db_default=1.0)
     created_at = models.DateTimeField(db_default=Now())
-
-    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
 
     class Meta:
         db_table = "memory_edges"

@@ -1,16 +1,16 @@
 """The `memory_vectors` table: one float32 vector a text, as bytes. Source: S1 (hybrid retrieval)."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.db import models
 from django.db.models import Q
 
 from memory_app.index.core.document import Kind
 from minara_site.kernel.fields import one_of
-from minara_site.kernel.ownership import OwnedQuerySet, owner_key
+from minara_site.kernel.ownership import OwnedRow
 
 
-class MemoryVector(models.Model):
+class MemoryVector(OwnedRow):
     """The vector of one text by one model, little-endian float32, L2-normalised.
 
     `text_sha256` is of the text that was embedded. Triggers take the vector along when its memory is purged or gets
@@ -20,14 +20,11 @@ class MemoryVector(models.Model):
 
     kind = models.CharField(max_length=16)
     object_id = models.BigIntegerField()
-    owner = owner_key()
     model = models.CharField(max_length=120)  # provider:model
     dimensions = models.PositiveSmallIntegerField()
     vector = models.BinaryField()
     text_sha256 = models.CharField(max_length=64)
     embedded_at = models.DateTimeField()
-
-    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
 
     class Meta:
         db_table = "memory_vectors"

@@ -44,7 +44,7 @@ def embeddings(request: PageRequest) -> HttpResponse:
     return show(request, {})
 
 
-@page(Act.EMBEDDINGS, methods=("POST",))
+@page(Act.EMBEDDINGS, "POST")
 def backfill(request: PageRequest) -> HttpResponse:
     """Start a backfill; without a provider, say so in place."""
     try:

@@ -1,6 +1,6 @@
 """Events of consolidation and verdicts of a model; conflict pairs stand with the memories. Source: S1 (fact layer)."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.db import models
 from django.db.models import Q
@@ -10,17 +10,16 @@ from memory_app.facts.core.decision import VERDICTS
 from memory_app.memories.models import FactConflict
 from minara_site.kernel.fields import one_of, usd_field
 from minara_site.kernel.guard.masking import mask
-from minara_site.kernel.ownership import OwnedQuerySet, owner_key
+from minara_site.kernel.ownership import OwnedRow
 
 
-class ConsolidationEvent(models.Model):
+class ConsolidationEvent(OwnedRow):
     """One decision about a fact. Holds ids and never content; append-only, and it outlives the facts.
 
     `fact_id` is what the decision was about, `other_id` the fact that it was compared with. `undoes` names the event
     that this one takes back.
     """
 
-    owner = owner_key()
     at = models.DateTimeField()
     kind = models.CharField(max_length=16)
     decider = models.CharField(max_length=8)
@@ -35,8 +34,6 @@ class ConsolidationEvent(models.Model):
         null=True,
         related_name="undone_by",
     )
-
-    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
 
     class Meta:
         db_table = "memory_consolidation_events"
@@ -61,7 +58,7 @@ class ConsolidationEvent(models.Model):
         self.reason = mask(self.reason)
 
 
-class FactVerdict(models.Model):
+class FactVerdict(OwnedRow):
     """What a model said about a conflict pair, once a pair. `event` is the decision that came of it, None in shadow.
 
     `kind` is a `DecisionKind`, or `unsure`: then the pair waits for a person. `reason` is the model's own sentence,
@@ -69,7 +66,6 @@ class FactVerdict(models.Model):
     `usage_id` is the paid call in `llm_usage`.
     """
 
-    owner = owner_key()
     conflict = models.OneToOneField(
         FactConflict,
         on_delete=models.CASCADE,
@@ -88,8 +84,6 @@ class FactVerdict(models.Model):
         null=True,
         related_name="verdict",
     )
-
-    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
 
     class Meta:
         db_table = "fact_verdicts"

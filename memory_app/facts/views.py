@@ -20,7 +20,7 @@ from minara_site.access.policy import Act
 from minara_site.kernel.counts import count_tabs
 from minara_site.kernel.errors import Conflict, Invalid
 from minara_site.shell.lists import OwnedList
-from minara_site.shell.pages import PageRequest, page
+from minara_site.shell.pages import PageRequest, done_by, page
 from minara_site.shell.undo import undo_url
 from minara_site.web.lists import render_list
 from minara_site.web.responses import back, toast
@@ -62,7 +62,7 @@ def show_list(request: PageRequest, listed: OwnedList) -> HttpResponse:
     )
 
 
-@page(Act.FACTS_CHANGE, methods=("POST",))
+@page(Act.FACTS_CHANGE, "POST")
 def decide(request: PageRequest, conflict_id: int, kind: str) -> HttpResponse:
     """Decide on a pair: the newer replaces the older, the older stays, or both stay. One undo takes it back."""
     if kind not in list(DecisionKind):
@@ -73,8 +73,7 @@ def decide(request: PageRequest, conflict_id: int, kind: str) -> HttpResponse:
         conflict_id=conflict_id,
         decision=Decision(kind, *seen_pair(request)),
         decider=Decider.PERSON,
-        actor=request.principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
     if event.kind == EventKind.REFUSED:
         raise Conflict(reason_label(event.reason), code=event.reason)
@@ -86,7 +85,7 @@ def decide(request: PageRequest, conflict_id: int, kind: str) -> HttpResponse:
     return back(request, "facts:conflicts")
 
 
-@page(Act.FACTS_CHANGE, methods=("POST",))
+@page(Act.FACTS_CHANGE, "POST")
 def undo(request: PageRequest, event_id: int) -> HttpResponse:
     """Take a decision back: un-retire a fact, or open a pair again."""
     owner = request.principal.reaches(Act.FACTS_CHANGE)
@@ -103,7 +102,7 @@ def undo(request: PageRequest, event_id: int) -> HttpResponse:
     return back(request, "facts:list")
 
 
-@page(Act.FACTS_CHANGE, methods=("POST",))
+@page(Act.FACTS_CHANGE, "POST")
 def override(request: PageRequest, event_id: int, kind: str) -> HttpResponse:
     """Decide otherwise than a model did, in one step. One undo takes it back."""
     if kind not in list(DecisionKind):

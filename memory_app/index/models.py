@@ -7,10 +7,10 @@ from django.db import models
 from memory_app.index.adapters.postgresql import vector
 from memory_app.index.core.document import Kind
 from minara_site.kernel.fields import one_of
-from minara_site.kernel.ownership import owner_key
+from minara_site.kernel.ownership import OwnedRow
 
 
-class SearchDocument(models.Model):
+class SearchDocument(OwnedRow):
     """One searchable text. `owner_token` repeats the owner as a word, so that the index itself narrows to one owner.
 
     The full-text index lies over the columns `owner`, `body` and `category`; `schema` makes it and its triggers.
@@ -18,7 +18,6 @@ class SearchDocument(models.Model):
 
     kind = models.CharField(max_length=16)
     object_id = models.BigIntegerField()
-    owner = owner_key()
     owner_token = models.CharField(max_length=24, db_column="owner")
     body = models.TextField()
     category = models.CharField(max_length=32)

@@ -38,7 +38,7 @@ from minara_site.kernel.core.vocabulary import (
 from minara_site.kernel.db import insert_row, slices
 from minara_site.kernel.fields import one_of
 from minara_site.kernel.guard.masking import mask
-from minara_site.kernel.ownership import OwnedQuerySet, owner_key
+from minara_site.kernel.ownership import OwnedQuerySet, OwnedRow
 from minara_site.kernel.plain_text import parse_number
 
 DERIVED_FROM = INDEXED_FIELDS | LINKED_FIELDS
@@ -154,7 +154,7 @@ class MemoryQuerySet(OwnedQuerySet):
     update.alters_data = True  # type: ignore[attr-defined]
 
 
-class Memory(models.Model):
+class Memory(OwnedRow):
     """One thing the agent remembers.
 
     `updated_at` orders the prompt: it changes when the content changes and at no other time. `version` counts
@@ -165,7 +165,6 @@ class Memory(models.Model):
     `scenario_id` comes from the system alone, never from a caller (S1, typed memory edges).
     """
 
-    owner = owner_key()
     category = models.CharField(max_length=32)
     content = models.TextField()
     metadata = models.JSONField(null=True)
@@ -203,23 +202,14 @@ class Memory(models.Model):
     class Meta:
         db_table = "memories"
         constraints: ClassVar = [
-            models.CheckConstraint(condition=Q(category__in=list(Category)), name="memory_category_known"),
-            models.CheckConstraint(
-                condition=Q(source__isnull=True) | Q(source__in=list(Source)),
-                name="memory_source_known",
-            ),
-            models.CheckConstraint(
-                condition=Q(fact_state__isnull=True) | Q(fact_state__in=list(FactState)),
-                name="memory_fact_state_known",
-            ),
+            one_of("category", Category, "memory_category_known"),
+            one_of("source", Source, "memory_source_known", null=True),
+            one_of("fact_state", FactState, "memory_fact_state_known", null=True),
             models.CheckConstraint(
                 condition=Q(retired_at__isnull=True) | Q(fact_state=FactState.RETIRED),
                 name="memory_retired_is_a_fact",
             ),
-            models.CheckConstraint(
-                condition=Q(embedding_state__in=list(EmbeddingState)),
-                name="memory_embedding_state_known",
-            ),
+            one_of("embedding_state", EmbeddingState, "memory_embedding_state_known"),
             models.CheckConstraint(condition=~Q(content=""), name="memory_content_not_empty"),
             models.CheckConstraint(condition=~Q(actor=""), name="memory_actor_known"),
         ]
@@ -418,32 +408,26 @@ class MemoryRevision(models.Model):
         constraints: ClassVar = [models.UniqueConstraint(fields=["memory", "version"], name="one_revision_per_version")]
 
 
-class MemoryDeletion(models.Model):
+class MemoryDeletion(OwnedRow):
     """That an owner deleted one of their memories: the key of its words, which outlives it, and no text.
 
     It counts while the memory is in the trash and after its purge, not once it is restored.
     """
 
     memory_id = models.BigIntegerField(primary_key=True)
-    owner = owner_key()
     fact_key = models.CharField(max_length=64)
     deleted_at = models.DateTimeField()
-
-    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
 
     class Meta:
         db_table = "memory_deletions"
         indexes: ClassVar = [models.Index(fields=["owner", "fact_key"], name="memory_deletions_key")]
 
 
-class MemoryStatement(models.Model):
+class MemoryStatement(OwnedRow):
     """What a memory makes a statement about: a hash of the attribute with all that must be equal, or of it alone."""
 
     memory = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="+")
-    owner = owner_key()
     key = models.CharField(max_length=16)
-
-    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
 
     class Meta:
         db_table = "memory_statements"
@@ -458,14 +442,13 @@ class FactConflictQuerySet(OwnedQuerySet):
         return self.filter(state=ConflictState.OPEN, older__owner=F("owner"), newer__owner=F("owner"), **READ)
 
 
-class FactConflict(models.Model):
+class FactConflict(OwnedRow):
     """Two memories of an owner of which only one can hold, waiting for a decision.
 
     `leaves` is the one that no prompt carries until then: the older, an agent's beside a person's, what is against a
     limit. `older` and `newer` go by `updated_at`. `invalid_answers` counts answers of a model that could not be read.
     """
 
-    owner = owner_key()
     older = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="+")
     newer = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="+")
     leaves = models.ForeignKey(Memory, on_delete=models.CASCADE, related_name="+", db_index=False)

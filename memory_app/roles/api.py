@@ -29,7 +29,7 @@ from minara_site.kernel.guard.selectors import written_record
 from minara_site.kernel.market.outcome import Direction, Outcome
 from minara_site.kernel.market.symbols import describe_asset, describe_assets
 from minara_site.shell.answers import answer_page
-from minara_site.shell.pages import PageRequest
+from minara_site.shell.pages import PageRequest, done_by
 from minara_site.web.keyset import Order, Page, paginate, read_number, write_number
 from minara_site.web.schemas import Data, HeldOut, Items, OwnerQuery, PageQuery, Repeated, Strict, SymbolOut
 
@@ -311,8 +311,7 @@ def mark(
         correct=payload.correct,
         pnl_pct=payload.pnl_pct,
         note=payload.note,
-        actor=request.principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
     return shown_alone(request, entry)
 

@@ -22,7 +22,7 @@ from minara_site.kernel.db import slices
 from minara_site.kernel.fields import amount_field, demo_index, one_of
 from minara_site.kernel.guard.masking import mask, mask_nested
 from minara_site.kernel.market.outcome import LATE, Direction, Outcome, window_start
-from minara_site.kernel.ownership import OwnedQuerySet, owner_key
+from minara_site.kernel.ownership import OwnedQuerySet, OwnedRow
 
 DERIVED_FROM = INDEXED_ENTRY_FIELDS | LINKED_ENTRY_FIELDS
 
@@ -75,7 +75,7 @@ class RoleMemoryQuerySet(OwnedQuerySet):
     update.alters_data = True  # type: ignore[attr-defined]
 
 
-class RoleMemory(models.Model):
+class RoleMemory(OwnedRow):
     """One decision of a role: what it knew, what it said, what came of it, and what is to be learned.
 
     A trigger of the database keeps outcome, class, narrative, lesson and `reflected_at` as they were first written
@@ -88,7 +88,6 @@ class RoleMemory(models.Model):
     reads them.
     """
 
-    owner = owner_key()
     role_id = models.CharField(max_length=120)
     skill_id = models.CharField(max_length=120)
     asset = models.CharField(max_length=32, blank=True)
@@ -142,14 +141,8 @@ class RoleMemory(models.Model):
         db_table = "role_memory"
         constraints: ClassVar = [
             one_of("status", Status, "role_memory_status_known"),
-            models.CheckConstraint(
-                condition=Q(outcome__isnull=True) | Q(outcome__in=list(Outcome)),
-                name="role_memory_outcome_known",
-            ),
-            models.CheckConstraint(
-                condition=Q(classification__isnull=True) | Q(classification__in=list(Classification)),
-                name="role_memory_class_known",
-            ),
+            one_of("outcome", Outcome, "role_memory_outcome_known", null=True),
+            one_of("classification", Classification, "role_memory_class_known", null=True),
             one_of("direction", ["", *Direction], "role_memory_direction_known"),
             one_of("skip_reason", ["", *SkipReason], "role_memory_skip_known"),
             models.CheckConstraint(

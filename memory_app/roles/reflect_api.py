@@ -2,14 +2,13 @@
 
 from typing import Any
 
-from django.utils import timezone
 from ninja import Query, Status
 
 from memory_app.roles.services.requests import request_reflection
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.ownership import EVERYONE
-from minara_site.shell.pages import PageRequest
+from minara_site.shell.pages import PageRequest, done_by
 from minara_site.web.schemas import Data, OwnerQuery, RunOut
 
 router = ApiRouter(tags=["roles"])
@@ -34,7 +33,6 @@ def reflect(
     run = request_reflection(
         role_id=role_id,
         owner_id=None if owner is EVERYONE else owner.pk,
-        actor=request.principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
     return Status(202, {"data": {"run_id": run.pk}})

@@ -11,7 +11,7 @@ from memory_app.roles.core import DECISION_KIND, LESSON_KIND, Classification, St
 from memory_app.roles.core.declarations import Manual
 from memory_app.roles.models import RoleMemory, RoleMemoryQuerySet
 from memory_app.roles.registry import registry
-from minara_site.kernel.errors import NotFound
+from minara_site.kernel.errors import or_not_found
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.selectors import judge_stored
 from minara_site.kernel.market.outcome import Outcome
@@ -26,9 +26,9 @@ def subject_of(entry_id: int) -> str:
 def get_entry(*, owner: Owner, entry_id: int, lock: bool = False) -> RoleMemory:
     """Return one entry, held or not. Raises NotFound also for another owner's."""
     rows = RoleMemory.objects.for_owner(owner).filter(pk=entry_id)
-    entry: RoleMemory | None = (rows.select_for_update(of=("self",)) if lock else rows).first()
-    if entry is None:
-        raise NotFound(_("There is no such decision."))
+    entry: RoleMemory = or_not_found(
+        (rows.select_for_update(of=("self",)) if lock else rows).first(), _("There is no such decision.")
+    )
     return entry
 
 

@@ -3,7 +3,6 @@
 from datetime import datetime
 from typing import Any, Literal
 
-from django.utils import timezone
 from ninja import Query, Schema, Status
 
 from memory_app.user_profile.selectors import find_refused, list_entries
@@ -12,7 +11,7 @@ from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.guard.selectors import hold_record
 from minara_site.shell.answers import answer_list
-from minara_site.shell.pages import PageRequest
+from minara_site.shell.pages import PageRequest, done_by
 from minara_site.web.keyset import Order
 from minara_site.web.schemas import Data, HeldOut, Items, PageQuery, Strict
 
@@ -82,9 +81,8 @@ def put(request: PageRequest, key: str, payload: NewValue) -> Status[dict[str, A
         owner=principal.owner,
         key=key,
         value=payload.value,
-        actor=principal.actor,
         only_of_keys=principal.is_key,
-        now=timezone.now(),
+        **done_by(request),
     )
     if done.hold:
         return Status(
@@ -110,8 +108,7 @@ def delete(request: PageRequest, key: str) -> dict[str, Any]:
     remove_entry(
         owner=owner,
         key=key,
-        actor=principal.actor,
         only_of_keys=is_key,
-        now=timezone.now(),
+        **done_by(request),
     )
     return {}

@@ -1,15 +1,15 @@
 """The `user_profile` table. Source: S1 (schema) and decisions (owner)."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.db import models
 from django.db.models import Q
 
 from minara_site.kernel.guard.masking import mask_value
-from minara_site.kernel.ownership import OwnedQuerySet, owner_key
+from minara_site.kernel.ownership import OwnedRow
 
 
-class UserProfileEntry(models.Model):
+class UserProfileEntry(OwnedRow):
     """One stable fact. `updated_at` changes when the value changes and at no other time; `actor` wrote the value.
 
     `held_value` is what the guard holds: the value that stands keeps standing until a person decides. A new entry
@@ -17,7 +17,6 @@ class UserProfileEntry(models.Model):
     last, until the purge of its time.
     """
 
-    owner = owner_key()
     key = models.CharField(max_length=64)
     value = models.TextField(blank=True)
     actor = models.CharField(max_length=80, default="", db_default="")
@@ -26,8 +25,6 @@ class UserProfileEntry(models.Model):
     discarded_value = models.TextField(blank=True, default="", db_default="")
     rules_version = models.CharField(max_length=16, default="", db_default="")
     brought_in_by = ""  # who, where another than the owner imported it; pages fill it in
-
-    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
 
     class Meta:
         db_table = "user_profile"
@@ -54,21 +51,18 @@ def guarded_text(key: str, value: str) -> str:
     return f"{key}: {value}"
 
 
-class UserProfileRevision(models.Model):
+class UserProfileRevision(OwnedRow):
     """What an entry said before: `value` by `actor` since `updated_at`; empty when there was no entry.
 
     `replaced_by` is who changed it at `replaced_at`.
     """
 
-    owner = owner_key()
     key = models.CharField(max_length=64)
     value = models.TextField(blank=True)
     actor = models.CharField(max_length=80, blank=True)
     updated_at = models.DateTimeField(null=True)
     replaced_at = models.DateTimeField()
     replaced_by = models.CharField(max_length=80)
-
-    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
 
     class Meta:
         db_table = "user_profile_revisions"

@@ -22,12 +22,12 @@ from minara_site.access.actors import is_owner, name_actors
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.core.vocabulary import PERSONS
-from minara_site.kernel.errors import Conflict, Invalid, NotFound
+from minara_site.kernel.errors import Conflict, Invalid, NotFound, or_not_found
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.guard.preview import GuardPreview, preview_text
 from minara_site.kernel.plain_text import storable_problem
-from minara_site.shell.pages import PageRequest, page
+from minara_site.shell.pages import PageRequest, done_by, page
 from minara_site.web.filters import Filter, FilterKind, Rows
 from minara_site.web.forms import show_refusal
 from minara_site.web.keyset import Order
@@ -86,7 +86,7 @@ def entry_list(request: PageRequest) -> HttpResponse:
     return show_list(request, owner, EntryForm())
 
 
-@page(Act.USER_PROFILE_WRITE, methods=("POST",))
+@page(Act.USER_PROFILE_WRITE, "POST")
 def entry_add(request: PageRequest) -> HttpResponse:
     """Add an entry; a name that is taken is refused, never overwritten."""
     form = EntryForm(request.POST)
@@ -111,7 +111,7 @@ def entry_add(request: PageRequest) -> HttpResponse:
     )
 
 
-@page(Act.USER_PROFILE_WRITE, methods=("POST",))
+@page(Act.USER_PROFILE_WRITE, "POST")
 def entry_warn(request: PageRequest) -> HttpResponse:
     """Say while somebody types whether the value would be held; `key` is the entry's name."""
     preview = preview_value(
@@ -122,7 +122,7 @@ def entry_warn(request: PageRequest) -> HttpResponse:
     return render_page(request, "parts/_guard_preview.html", {"preview": preview})
 
 
-@page(Act.USER_PROFILE_WRITE, methods=("GET", "POST"))
+@page(Act.USER_PROFILE_WRITE, "GET", "POST")
 def entry_edit(request: PageRequest, key: str) -> HttpResponse:
     """Change a value, in its row or on a page of its own."""
     entry = get_entry(owner=request.principal.owner, key=key)
@@ -161,15 +161,14 @@ def entry_edit(request: PageRequest, key: str) -> HttpResponse:
     return answer_row(request, stands)
 
 
-@page(Act.USER_PROFILE_WRITE, methods=("POST",))
+@page(Act.USER_PROFILE_WRITE, "POST")
 def entry_remove(request: PageRequest, key: str) -> HttpResponse:
     """Remove an entry; the browser session keeps it for one undo."""
     principal = request.principal
     entry = remove_entry(
         owner=principal.owner,
         key=key,
-        actor=principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
     request.session[FORMER] = {"key": entry.key, "replaced_at": ""}
     toast(
@@ -180,19 +179,16 @@ def entry_remove(request: PageRequest, key: str) -> HttpResponse:
     return answer_row(request, None)
 
 
-@page(Act.USER_PROFILE_WRITE, methods=("POST",))
+@page(Act.USER_PROFILE_WRITE, "POST")
 def entry_undo(request: PageRequest) -> HttpResponse:
     """Bring back what was removed or replaced last. Raises NotFound, and Conflict when it was changed since."""
-    former = request.session.get(FORMER)
-    if former is None:
-        raise NotFound(_("There is nothing left to undo."))
+    former = or_not_found(request.session.get(FORMER), _("There is nothing left to undo."))
     principal, replaced_at = request.principal, parse_datetime(former["replaced_at"])
     entry, hold = undo_change(
         owner=principal.owner,
         key=former["key"],
         replaced_at=replaced_at,
-        actor=principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
     del request.session[FORMER]
     if hold:
@@ -206,8 +202,7 @@ def store(request: PageRequest, **fields: Any) -> Hold | None:
     principal = request.principal
     return set_entry(
         owner=principal.owner,
-        actor=principal.actor,
-        now=timezone.now(),
+        **done_by(request),
         **fields,
     ).hold
 

@@ -15,7 +15,7 @@ from memory_app.writes.services.brought_in import note_seen
 from memory_app.writes.views import plan_context
 from minara_site.access.policy import Act
 from minara_site.kernel.core.vocabulary import BROUGHT_IN
-from minara_site.kernel.errors import Conflict, NotFound
+from minara_site.kernel.errors import Conflict, or_not_found
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.lists import load_page, render_list
 from minara_site.web.responses import render_page, see_other, toast
@@ -44,7 +44,7 @@ def one(request: PageRequest, brought_in_id: int) -> HttpResponse:
     return render_list(request, "memory_app/writes/brought_in.html", found, context)
 
 
-@page(Act.IMPORT_ROLL_BACK, methods=("POST",))
+@page(Act.IMPORT_ROLL_BACK, "POST")
 def seen(request: PageRequest, brought_in_id: int) -> HttpResponse:
     """Note that the owner looks at an import, so that Home tells of it no more, or tells of it `again`; show it."""
     run = get_brought_in(request.user, brought_in_id)
@@ -52,7 +52,7 @@ def seen(request: PageRequest, brought_in_id: int) -> HttpResponse:
     return see_other("brought_in:one", run.pk)
 
 
-@page(Act.IMPORT_ROLL_BACK, methods=("GET", "POST"))
+@page(Act.IMPORT_ROLL_BACK, "GET", "POST")
 def apply(request: PageRequest, brought_in_id: int) -> HttpResponse:
     """Show what rolling an import back would do, and do exactly that; when it is another plan by now, show that one."""
     owner, now, status = request.user, timezone.now(), HTTPStatus.OK
@@ -98,13 +98,11 @@ def apply(request: PageRequest, brought_in_id: int) -> HttpResponse:
     )
 
 
-@page(Act.IMPORT_ROLL_BACK, methods=("POST",))
+@page(Act.IMPORT_ROLL_BACK, "POST")
 def undo(request: PageRequest, brought_in_id: int) -> HttpResponse:
     """Undo the owner's own roll-back of an import. Raises NotFound."""
     run = get_brought_in(request.user, brought_in_id)
-    record = find_own_roll_back(run)
-    if record is None:
-        raise NotFound(_("There is nothing left to undo."))
+    record = or_not_found(find_own_roll_back(run), _("There is nothing left to undo."))
     plan, now = preview_undo(record, actor=request.principal.actor).sha256, timezone.now()
     undo_roll_back(
         principal=request.principal,

@@ -10,7 +10,7 @@ from memory_app.writes.core.entries import IMPORT
 from memory_app.writes.core.memories import WriteKind
 from minara_site.kernel.changes.models import ChangeSet
 from minara_site.kernel.fields import one_of
-from minara_site.kernel.ownership import OwnedQuerySet, owner_key
+from minara_site.kernel.ownership import OwnedRow
 from minara_site.kernel.rollback import MAX_ROWS, UNCHANGED
 
 
@@ -92,7 +92,7 @@ class RolledBackMemory(models.Model):
         ]
 
 
-class RolledBackEntry(models.Model):
+class RolledBackEntry(OwnedRow):
     """One entry of a user profile of a roll-back: `revision` holds its value of before."""
 
     rollback = models.ForeignKey(
@@ -100,7 +100,6 @@ class RolledBackEntry(models.Model):
         on_delete=models.CASCADE,
         related_name="entries",
     )
-    owner = owner_key()
     key = models.CharField(max_length=64)
     revision = models.ForeignKey(
         UserProfileRevision,
@@ -114,10 +113,9 @@ class RolledBackEntry(models.Model):
         db_table = "write_rollback_entries"
 
 
-class BroughtIn(models.Model):
+class BroughtIn(OwnedRow):
     """One run of an import by somebody else than the owner. `seen_at` is when the owner looked at what it brought."""
 
-    owner = owner_key()
     run = models.CharField(max_length=32, unique=True)
     actor = models.CharField(max_length=80)
     file = models.CharField(max_length=255, blank=True)
@@ -125,8 +123,6 @@ class BroughtIn(models.Model):
     values = models.PositiveIntegerField(default=0)
     at = models.DateTimeField()
     seen_at = models.DateTimeField(null=True)
-
-    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
 
     class Meta:
         db_table = "brought_in"

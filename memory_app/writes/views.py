@@ -115,7 +115,7 @@ def preview(request: PageRequest) -> HttpResponse:
     )
 
 
-@page(Act.WRITES_ROLL_BACK, methods=("GET", "POST"))
+@page(Act.WRITES_ROLL_BACK, "GET", "POST")
 def apply(request: PageRequest) -> HttpResponse:
     """Roll a writer back by the plan that the address names."""
     now, form = timezone.now(), SinceForm(request.GET)
@@ -145,7 +145,7 @@ def apply(request: PageRequest) -> HttpResponse:
     )
 
 
-@page(Act.WRITES_ROLL_BACK, methods=("GET", "POST"))
+@page(Act.WRITES_ROLL_BACK, "GET", "POST")
 def undo(request: PageRequest, rollback_id: int) -> HttpResponse:
     """Undo a roll-back. Raises NotFound, and Conflict for one that was undone."""
     record = get_rollback(rollback_id)

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from minara_site.access.keys.core import KeyState, decide_state
 from minara_site.access.policy import Role
+from minara_site.kernel.fields import one_of
 
 DEFAULT_USERNAME = "default"
 OPERATORS_GROUP = "operators"
@@ -86,14 +87,8 @@ class User(AbstractUser):
                 condition=Q(is_default=True),
                 name="one_default_user",
             ),
-            models.CheckConstraint(
-                condition=Q(theme__in=Theme.values),
-                name="user_theme_known",
-            ),
-            models.CheckConstraint(
-                condition=Q(density__in=Density.values),
-                name="user_density_known",
-            ),
+            one_of("theme", Theme.values, "user_theme_known"),
+            one_of("density", Density.values, "user_density_known"),
         ]
 
     @property

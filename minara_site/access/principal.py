@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from minara_site.access.models import User
 from minara_site.access.policy import ENROLMENT, POLICY, Act, Role, Scope, permits
 from minara_site.kernel.core.vocabulary import GATEWAY_ACTOR
-from minara_site.kernel.errors import NotFound, Refused, Unauthenticated
+from minara_site.kernel.errors import NotFound, Refused, Unauthenticated, or_not_found
 from minara_site.kernel.ownership import ALL_OWNERS, EVERYONE, Owner
 from minara_site.kernel.plain_text import storable_problem
 
@@ -116,9 +116,7 @@ class Principal:
             raise NotFound(_("There is no such owner."))
         if owner_name == ALL_OWNERS:
             return EVERYONE
-        found: User | None = User.objects.named(owner_name).first()
-        if found is None:
-            raise NotFound(_("There is no such owner."))
+        found: User = or_not_found(User.objects.named(owner_name).first(), _("There is no such owner."))
         return found
 
     def reaches(self, act: Act) -> Owner:

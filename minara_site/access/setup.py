@@ -14,7 +14,7 @@ from minara_site.access.keys.core import hash_key
 from minara_site.access.models import SetupLink, User
 from minara_site.access.policy import Role
 from minara_site.access.users import check_password, check_username, grant_role, operators_who_sign_in, record_act
-from minara_site.kernel.errors import Gone, NotFound
+from minara_site.kernel.errors import Gone, or_not_found
 from minara_site.kernel.plain_text import clean_text
 
 
@@ -36,9 +36,10 @@ def issue_setup_link(*, now: datetime) -> str | None:
 
 def open_setup_link(token: str) -> SetupLink:
     """Return the link. Raises NotFound for an unknown or replaced one, Gone for one that has done its work."""
-    link = SetupLink.objects.filter(token_sha256=hash_key(token)).first()
-    if link is None:
-        raise NotFound(_("This set-up link is not the newest one. Start Minara again; it prints a new link."))
+    link = or_not_found(
+        SetupLink.objects.filter(token_sha256=hash_key(token)).first(),
+        _("This set-up link is not the newest one. Start Minara again; it prints a new link."),
+    )
     if link.used_at is not None or has_operator():
         raise Gone(_("Minara has an operator now. Sign in, or ask the operator for an account."))
     return link

@@ -20,7 +20,7 @@ from minara_site.access.models import DEFAULT_USERNAME, OPERATORS_GROUP, SUPPORT
 from minara_site.access.policy import Role
 from minara_site.access.security.sessions import delete_sessions
 from minara_site.kernel.audit_log.services import record_audit
-from minara_site.kernel.errors import Conflict, FieldError, Invalid, NotFound, invalid_field
+from minara_site.kernel.errors import Conflict, FieldError, Invalid, invalid_field, or_not_found
 from minara_site.kernel.ownership import ALL_OWNERS
 from minara_site.kernel.plain_text import clean_text
 
@@ -118,11 +118,10 @@ def list_users() -> "QuerySet[User]":
 
 def get_user(name: str) -> User:
     """Return the user of this name with role. Raises NotFound."""
-    user: User | None = User.objects.with_role().named(name).first()
-    if user is None:
-        raise NotFound(
-            _("There is no user named %(name)s. Make it with `minara user create %(name)s`.") % {"name": name}
-        )
+    user: User = or_not_found(
+        User.objects.with_role().named(name).first(),
+        _("There is no user named %(name)s. Make it with `minara user create %(name)s`.") % {"name": name},
+    )
     return user
 
 

@@ -18,7 +18,14 @@ from minara_site.access.principal import Principal
 from minara_site.access.tools import MAX_REASONING_CHARS, Tool
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.db import explain_unavailable, is_unavailable
-from minara_site.kernel.errors import SAID_BEFORE, FieldError, Invalid, MinaraError, NotFound, invalid_field
+from minara_site.kernel.errors import (
+    SAID_BEFORE,
+    FieldError,
+    Invalid,
+    MinaraError,
+    invalid_field,
+    or_not_found,
+)
 from minara_site.kernel.idempotency.services import keep_answer
 from minara_site.kernel.registry import load
 from minara_site.shell.errors import request_id
@@ -52,9 +59,10 @@ def call_tool(
     arguments: dict[str, Any],
 ) -> dict[str, Any]:
     """Run a tool. Raises NotFound for an unknown name, Refused without permission, Invalid for wrong arguments."""
-    tool = next((each for each in load_tools().values() if name in (each.name, *each.former)), None)
-    if tool is None:
-        raise NotFound(_("There is no such tool."))
+    tool = or_not_found(
+        next((each for each in load_tools().values() if name in (each.name, *each.former)), None),
+        _("There is no such tool."),
+    )
     principal.require(tool.act)
     given = dict(arguments)
     reasoning = given.pop("reasoning", None)  # why it is called, where the agent says so

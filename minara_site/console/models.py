@@ -7,6 +7,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from minara_site.kernel.fields import one_of
+
 
 class Step(StrEnum):
     """What a person has done of the first steps, where nothing else tells; `hidden` puts the list away."""
@@ -31,7 +33,7 @@ class FirstStep(models.Model):
         db_table = "first_steps"
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["user", "step"], name="one_first_step"),
-            models.CheckConstraint(condition=Q(step__in=list(Step)), name="first_step_known"),
+            one_of("step", Step, "first_step_known"),
         ]
 
 
@@ -86,10 +88,7 @@ class Alert(models.Model):
                 condition=Q(closed_at__isnull=True),
                 name="one_open_alert",
             ),
-            models.CheckConstraint(
-                condition=Q(kind__in=list(AlertKind)),
-                name="alert_kind_known",
-            ),
+            one_of("kind", AlertKind, "alert_kind_known"),
         ]
         indexes: ClassVar = [models.Index(fields=["-opened_at", "-id"], name="alerts_newest")]
 

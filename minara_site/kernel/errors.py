@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
+Found = TypeVar("Found")
 SAID_BEFORE = "Value error, "  # pydantic's words before a sentence of ours
 
 
@@ -68,6 +69,13 @@ class NotFound(MinaraError):
 
     status = HTTPStatus.NOT_FOUND
     code = "not_found"
+
+
+def or_not_found(found: Found | None, missing: str) -> Found:
+    """Return what was looked for. Raises NotFound with this sentence where there is none."""
+    if found is None:
+        raise NotFound(missing)
+    return found
 
 
 class Conflict(MinaraError):

@@ -17,9 +17,10 @@ def amount_field(**options: Any) -> "models.DecimalField[Any, Any]":
     return models.DecimalField(max_digits=38, decimal_places=18, **options)
 
 
-def one_of(column: str, values: Iterable[Any], name: str) -> models.CheckConstraint:
-    """Return the check that a column holds one of these values."""
-    return models.CheckConstraint(condition=Q(**{f"{column}__in": list(values)}), name=name)
+def one_of(column: str, values: Iterable[Any], name: str, *, null: bool = False) -> models.CheckConstraint:
+    """Return the check that a column holds one of these values; `null` where it may hold none."""
+    known = Q(**{f"{column}__in": list(values)})
+    return models.CheckConstraint(condition=Q(**{f"{column}__isnull": True}) | known if null else known, name=name)
 
 
 def demo_index(name: str) -> models.Index:

@@ -6,7 +6,7 @@ What must happen in turn among the rows of one owner takes the owner's lock firs
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from enum import Enum
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
@@ -66,3 +66,18 @@ def owner_key(*, null: bool = False) -> "models.ForeignKey[Any, Any]":
         db_index=False,
         null=null,
     )
+
+
+class OwnedManager(models.Manager.from_queryset(OwnedQuerySet)):  # type: ignore[misc]
+    """Rows that belong to somebody; with a name of its own mypy takes it for no other table's."""
+
+
+class OwnedRow(models.Model):
+    """A row that belongs to somebody; a table with predicates of its own brings its own `objects`."""
+
+    owner = owner_key()
+
+    objects: ClassVar[Any] = OwnedManager()
+
+    class Meta:
+        abstract = True

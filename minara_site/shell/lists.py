@@ -21,7 +21,7 @@ from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.kernel.counts import count_tabs
-from minara_site.kernel.errors import NotFound
+from minara_site.kernel.errors import or_not_found
 from minara_site.kernel.ownership import ALL_OWNERS, EVERYONE, Owner
 from minara_site.kernel.plain_text import parse_number
 from minara_site.shell.owners import owner_filter
@@ -147,7 +147,4 @@ class OwnedList:
 
 def parse_id(text: str) -> int:
     """Return the id of a checked row. Raises NotFound for what can be none."""
-    found = parse_number(text)
-    if found is None:
-        raise NotFound(_("One of the chosen rows does not exist."))
-    return found
+    return or_not_found(parse_number(text), _("One of the chosen rows does not exist."))

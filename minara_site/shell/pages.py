@@ -1,6 +1,6 @@
 """The guard of every page: one decorator that names the act and the methods.
 
-    @page(Act.MEMORY_WRITE, methods=("GET", "POST"))
+    @page(Act.MEMORY_WRITE, "GET", "POST")
     def memory_new(request: PageRequest) -> HttpResponse: ...
 
 A stranger is sent to the sign-in page, somebody whose role lacks the act gets 403, another method gets 405. An act that
@@ -59,13 +59,11 @@ class Page(Protocol):
         """Answer the request."""
 
 
-def page(
-    act: Act,
-    *,
-    methods: tuple[str, ...] = ("GET",),
-) -> Callable[[Callable[..., HttpResponseBase]], Page]:
-    """Guard a view. HEAD goes wherever GET goes; every other method must be named."""
-    allowed = frozenset({*methods, "HEAD"} if "GET" in methods else methods)
+def page(act: Act, *methods: str) -> Callable[[Callable[..., HttpResponseBase]], Page]:
+    """Guard a view, of GET if no method is named. HEAD goes wherever GET goes."""
+    allowed = frozenset(methods or ["GET"])
+    if "GET" in allowed:
+        allowed |= {"HEAD"}
     is_open = permits(act, Role.ANONYMOUS, None)
 
     def decorate(view: Callable[..., HttpResponseBase]) -> Page:

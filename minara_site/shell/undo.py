@@ -22,7 +22,7 @@ from minara_site.kernel.changes.kinds import Changes, changes_of
 from minara_site.kernel.changes.models import Change, ChangeSet, SetState
 from minara_site.kernel.changes.selectors import list_changes, plan_undo
 from minara_site.kernel.changes.services import APPLY, AT_ONCE, UNDONE, apply_plan, stop
-from minara_site.kernel.errors import Conflict, NotFound
+from minara_site.kernel.errors import Conflict, NotFound, or_not_found
 from minara_site.kernel.guard.kinds import Label, StoredKind, stored_kinds
 from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.kernel.jobs.services import OVER, cancel_run
@@ -68,9 +68,10 @@ def get_set(set_id: int, *, principal: Principal) -> tuple[ChangeSet, Owner]:
     Raises NotFound where none is theirs, and what the policy raises.
     """
     owner = EVERYONE if principal.is_operator else principal.owner
-    change = Change.objects.for_owner(owner).filter(set__pk=set_id).select_related("set").first()
-    if change is None:
-        raise NotFound(_("There is nothing to undo here."))
+    change = or_not_found(
+        Change.objects.for_owner(owner).filter(set__pk=set_id).select_related("set").first(),
+        _("There is nothing to undo here."),
+    )
     first: ChangeSet = change.set
     earlier = {each.set_id: each.set for each in list_changes(changes_of()[change.kind], [change.key])}
     while first.undoes_id:  # an undo changes rows of what it undoes, and no others
@@ -119,7 +120,7 @@ def still_running() -> Conflict:
     return Conflict(_("This is still being carried out. Wait until it ends."), code="running")
 
 
-@page(Act.UNDO, methods=("GET", "POST"))
+@page(Act.UNDO, "GET", "POST")
 def undo(request: PageRequest, change_set_id: int) -> HttpResponse:
     """Show what undoing an act would do, and do it; a large one is shown with its progress, and can be stopped."""
     principal, now, status = request.principal, timezone.now(), HTTPStatus.OK

@@ -13,7 +13,7 @@ from minara_site.shell.pages import PageRequest, done_by, page
 from minara_site.web.responses import back
 
 
-@page(Act.OWN_SETTINGS, methods=("POST",))
+@page(Act.OWN_SETTINGS, "POST")
 def set_theme(request: PageRequest) -> HttpResponse:
     """Keep the theme that the button of the top bar chose."""
     theme = request.POST.get("theme", "")

@@ -32,7 +32,7 @@ def activity_page(request: PageRequest) -> HttpResponse:
     return show(request, owner)
 
 
-@page(Act.PROFILE_WRITE, methods=("POST",))
+@page(Act.PROFILE_WRITE, "POST")
 def add(request: PageRequest) -> HttpResponse:
     """Add an own account."""
     owner, form = request.principal.owner, AccountForm(request.POST)
@@ -55,7 +55,7 @@ def add(request: PageRequest) -> HttpResponse:
     return see_other(PAGE)
 
 
-@page(Act.PROFILE_WRITE, methods=("POST",))
+@page(Act.PROFILE_WRITE, "POST")
 def remove(request: PageRequest, account_id: int) -> HttpResponse:
     """Take an account out of every figure."""
     row = remove_account(owner=request.principal.owner, account_id=account_id, **done_by(request))
@@ -63,7 +63,7 @@ def remove(request: PageRequest, account_id: int) -> HttpResponse:
     return see_other(PAGE)
 
 
-@page(Act.PROFILE_WRITE, methods=("POST",))
+@page(Act.PROFILE_WRITE, "POST")
 def restore(request: PageRequest, account_id: int) -> HttpResponse:
     """Bring a removed account back."""
     row = restore_account(owner=request.principal.owner, account_id=account_id, **done_by(request))
@@ -71,7 +71,7 @@ def restore(request: PageRequest, account_id: int) -> HttpResponse:
     return see_other(PAGE)
 
 
-@page(Act.PROFILE_WRITE, methods=("POST",))
+@page(Act.PROFILE_WRITE, "POST")
 def sync(request: PageRequest) -> HttpResponse:
     """Read the sources now."""
     try:

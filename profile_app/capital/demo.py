@@ -13,9 +13,9 @@ from profile_app.capital.models import CapitalMetrics, CapitalReading
 class DemoReading(DemoRow):
     """One measurement in USD. `missing` says which part was not read and kept its value."""
 
-    spot: str
-    perp: str
-    missing: tuple[str, ...] = ()
+    spot_holdings_usd: Decimal
+    perp_value_usd: Decimal
+    missing: list[str] = []
 
 
 class CapitalPart(DemoPart[DemoReading]):
@@ -24,14 +24,8 @@ class CapitalPart(DemoPart[DemoReading]):
     name, rows = "capital", read_rows(DemoReading, __package__)
 
     def store(self, load: DemoLoad, owner: User, row: DemoReading) -> None:
-        at, spot, perp = load.ago(row.hours_ago), Decimal(row.spot), Decimal(row.perp)
-        values = {
-            "spot_holdings_usd": spot,
-            "perp_value_usd": perp,
-            "capital_total_usd": spot + perp,
-            "tier": tier_of(spot + perp),
-            "missing": list(row.missing),
-        }
+        at, total = load.ago(row.hours_ago), row.spot_holdings_usd + row.perp_value_usd
+        values = row.model_dump(exclude={"hours_ago"}) | {"capital_total_usd": total, "tier": tier_of(total)}
         load.mark(CapitalReading.objects.create(owner=owner, at=at, **values))
         is_last = any(row is rows[-1] for rows in self.rows.values())
         if is_last and not CapitalMetrics.objects.filter(pk=owner.pk).exists():

@@ -6,23 +6,31 @@ from django.conf import settings
 from django.db import models
 
 from minara_site.kernel.fields import amount_field
-from minara_site.kernel.ownership import OwnedQuerySet, owner_key
+from minara_site.kernel.ownership import OwnedQuerySet, OwnedRow
 
 
-class CapitalMetrics(models.Model):
+class CapitalValues(models.Model):
     """What an owner has, in USD; a part that could not be read keeps its last value, and `missing` names it.
 
     The total is None until both parts were read once.
     """
 
-    owner = models.OneToOneField(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, primary_key=True, db_column="user_id", related_name="+"
-    )
     spot_holdings_usd = amount_field(null=True)
     perp_value_usd = amount_field(null=True)
     capital_total_usd = amount_field(null=True)
     tier = models.CharField(max_length=8, blank=True)
     missing = models.JSONField(default=list)
+
+    class Meta:
+        abstract = True
+
+
+class CapitalMetrics(CapitalValues):
+    """What an owner has now."""
+
+    owner = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, primary_key=True, db_column="user_id", related_name="+"
+    )
     spot_read_at = models.DateTimeField(null=True)
     perp_read_at = models.DateTimeField(null=True)
     updated_at = models.DateTimeField()
@@ -33,18 +41,10 @@ class CapitalMetrics(models.Model):
         db_table = "capital_metrics"
 
 
-class CapitalReading(models.Model):
+class CapitalReading(CapitalValues, OwnedRow):
     """One measurement, for the history."""
 
-    owner = owner_key()
     at = models.DateTimeField()
-    spot_holdings_usd = amount_field(null=True)
-    perp_value_usd = amount_field(null=True)
-    capital_total_usd = amount_field(null=True)
-    tier = models.CharField(max_length=8, blank=True)
-    missing = models.JSONField(default=list)
-
-    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
 
     class Meta:
         db_table = "capital_readings"

@@ -1,19 +1,11 @@
 """`/ops/internals/`: capital and strategy runs, for operators alone (R-46). Source: screens."""
 
-from typing import Any
-
 from django.utils.translation import gettext_lazy as _
 
 from minara_site.access.policy import Act
 from minara_site.shell.lists import OwnedList
 from minara_site.web.lists import Column, Empty, ListSpec, by_time, time_column
 from profile_app.capital.models import CapitalReading
-
-
-def list_readings(owner: Any) -> Any:
-    """Return the measurements of an owner with who that is."""
-    return CapitalReading.objects.for_owner(owner).select_related("owner")
-
 
 CAPITAL = OwnedList(
     spec=ListSpec(
@@ -37,7 +29,7 @@ CAPITAL = OwnedList(
     ),
     act=Act.INTERNALS_READ,
     kind="capital",
-    rows=list_readings,
+    rows=CapitalReading.objects.for_owner,
     own=_("Capital"),
     of=_("Capital of %(owner)s"),
     begins_with_all=True,

@@ -1,23 +1,23 @@
 """The tables `documents` and `documents_revisions`: the text in force, what waits beside it, and every version."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.db import models
 from django.db.models import Q
 
+from minara_site.kernel.fields import one_of
 from minara_site.kernel.guard.masking import mask
-from minara_site.kernel.ownership import OwnedQuerySet, owner_key
+from minara_site.kernel.ownership import OwnedRow
 from profile_app.documents.core import DocumentKind, Origin
 
 
-class Document(models.Model):
+class Document(OwnedRow):
     """One text of an owner, by kind and name; `content` is in force at `version`, 0 before the first.
 
     `held_content` waits for a decision beside it, `discarded_content` is what was discarded last, until its purge.
     `draft` is what its owner is writing on a page, out of `draft_version`; no prompt carries it.
     """
 
-    owner = owner_key()
     kind = models.CharField(max_length=16)
     name = models.CharField(max_length=60)
     content = models.TextField(blank=True)
@@ -33,8 +33,6 @@ class Document(models.Model):
     rules_version = models.CharField(max_length=16, blank=True)
     is_demo = models.BooleanField(default=False)
 
-    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
-
     class Meta:
         db_table = "documents"
         constraints: ClassVar = [
@@ -42,10 +40,7 @@ class Document(models.Model):
                 fields=["owner", "kind", "name"],
                 name="one_document_per_name",
             ),
-            models.CheckConstraint(
-                condition=Q(kind__in=list(DocumentKind)),
-                name="document_kind_known",
-            ),
+            one_of("kind", DocumentKind, "document_kind_known"),
             models.CheckConstraint(
                 condition=Q(held_at__isnull=False) | Q(held_content=""),
                 name="document_held_text_is_dated",
@@ -102,8 +97,5 @@ class DocumentRevision(models.Model):
         db_table = "documents_revisions"
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["document", "number"], name="one_document_version"),
-            models.CheckConstraint(
-                condition=Q(origin__in=list(Origin)),
-                name="document_origin_known",
-            ),
+            one_of("origin", Origin, "document_origin_known"),
         ]

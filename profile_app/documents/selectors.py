@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from minara_site.access.models import User
-from minara_site.kernel.errors import NotFound
+from minara_site.kernel.errors import or_not_found
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.guard.selectors import find_open_holds, find_refused
@@ -64,9 +64,9 @@ def list_revisions(document: Document) -> "QuerySet[DocumentRevision]":
 
 def get_revision(document: Document, number: int) -> DocumentRevision:
     """Return one version. Raises NotFound."""
-    revision: DocumentRevision | None = list_revisions(document).filter(number=number).first()
-    if revision is None:
-        raise NotFound(_("There is no such version."))
+    revision: DocumentRevision = or_not_found(
+        list_revisions(document).filter(number=number).first(), _("There is no such version.")
+    )
     return revision
 
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db import transaction
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
@@ -22,7 +21,7 @@ from minara_site.kernel.guard.kinds import stored_kinds
 from minara_site.kernel.guard.models import Decision, Hold
 from minara_site.kernel.guard.selectors import judge_stored
 from minara_site.kernel.guard.services import lift_holds, new_hold, place_hold
-from minara_site.kernel.ownership import lock_owner
+from minara_site.kernel.ownership import lock_owner, owner_locked
 from minara_site.kernel.plain_text import check_text
 from profile_app.documents.core import MAX_CHARS, Origin
 from profile_app.documents.models import Document, DocumentRevision
@@ -70,8 +69,7 @@ def save_document(
     the current document) for another version.
     """
     check_text(content, field="content", max_chars=MAX_CHARS[kind])
-    with transaction.atomic():
-        lock_owner(owner.pk)
+    with owner_locked(owner.pk):
         document = find_document(owner=owner, kind=kind, name=name)
         if document is None:
             document = Document(
@@ -276,8 +274,7 @@ def save_draft(
     An empty one, or the text in force, ends the draft.
     """
     check_text(draft, field="content", max_chars=MAX_CHARS[kind])
-    with transaction.atomic():
-        lock_owner(owner.pk)
+    with owner_locked(owner.pk):
         document = find_document(owner=owner, kind=kind, name=name)
         if document is None:
             document = Document(

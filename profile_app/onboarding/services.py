@@ -26,7 +26,7 @@ from minara_site.access.models import User
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
-from minara_site.kernel.errors import Conflict, Invalid, NotFound, refuse_problems
+from minara_site.kernel.errors import Conflict, Invalid, NotFound, or_not_found, refuse_problems
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.labels import SENTENCES
 from minara_site.kernel.plain_text import storable_problem
@@ -254,9 +254,7 @@ def undo_completion(*, principal: Principal, now: datetime) -> bool:
     owner, actor = principal.owner, principal.actor
     with transaction.atomic():
         profile, stored = lock_answers(owner, now)
-        last = stored.last
-        if last is None:
-            raise NotFound(_("There is nothing left to undo."))
+        last = or_not_found(stored.last, _("There is nothing left to undo."))
         undone = [undo_tag(owner, event_id, actor=actor, now=now) for event_id in last.events]
         rows = [row for row in lock_memories(last.memories) if row.owner_id == owner.pk and row.deleted_at is None]
         as_left = [row for row in rows if row.version == last.memories[row.pk][0]]

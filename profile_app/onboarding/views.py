@@ -27,7 +27,7 @@ def overview(request: PageRequest) -> HttpResponse:
     return show_overview(request, open_owner(request))
 
 
-@page(Act.PROFILE_WRITE, methods=("GET", "POST"))
+@page(Act.PROFILE_WRITE, "GET", "POST")
 def step(request: PageRequest, question: str) -> HttpResponse:
     """Ask one question; the answer is kept, and counts once the run is finished."""
     asked = find_question(question)
@@ -47,7 +47,7 @@ def step(request: PageRequest, question: str) -> HttpResponse:
     return see_other("onboarding:step", following) if following else see_other("onboarding:page")
 
 
-@page(Act.PROFILE_WRITE, methods=("POST",))
+@page(Act.PROFILE_WRITE, "POST")
 def preview(request: PageRequest, question: str) -> HttpResponse:
     """Show while somebody chooses what the agent will read of it."""
     asked, known = find_question(question), Known.load(request.user)
@@ -63,7 +63,7 @@ def preview(request: PageRequest, question: str) -> HttpResponse:
     )
 
 
-@page(Act.PROFILE_WRITE, methods=("POST",))
+@page(Act.PROFILE_WRITE, "POST")
 def finish(request: PageRequest) -> HttpResponse:
     """Let the answers count."""
     try:
@@ -81,7 +81,7 @@ def finish(request: PageRequest) -> HttpResponse:
     return see_other("onboarding:page")
 
 
-@page(Act.PROFILE_WRITE, methods=("POST",))
+@page(Act.PROFILE_WRITE, "POST")
 def undo(request: PageRequest) -> HttpResponse:
     """Undo what the last completion changed."""
     is_whole = undo_completion(principal=request.principal, now=timezone.now())

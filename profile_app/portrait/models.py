@@ -6,7 +6,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from minara_site.kernel.ownership import OwnedQuerySet, owner_key
+from minara_site.kernel.fields import one_of
+from minara_site.kernel.ownership import OwnedQuerySet, OwnedRow
 from profile_app.portrait.core.tags import SCHEMA, TagSource
 
 
@@ -66,10 +67,9 @@ class FinancialProfile(models.Model):
         ]
 
 
-class UserTag(models.Model):
+class UserTag(OwnedRow):
     """The value of one dimension that counts now; `origin` names what it was read out of, such as `preference:7`."""
 
-    owner = owner_key()
     name = models.CharField(max_length=24)
     value = models.TextField()
     source = models.CharField(max_length=20)
@@ -78,20 +78,12 @@ class UserTag(models.Model):
     updated_at = models.DateTimeField()
     is_demo = models.BooleanField(default=False)
 
-    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
-
     class Meta:
         db_table = "user_tags"
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["owner", "name"], name="one_tag_per_dimension"),
-            models.CheckConstraint(
-                condition=Q(name__in=list(SCHEMA)),
-                name="user_tag_name_known",
-            ),
-            models.CheckConstraint(
-                condition=Q(source__in=list(TagSource)),
-                name="user_tag_source_known",
-            ),
+            one_of("name", SCHEMA, "user_tag_name_known"),
+            one_of("source", TagSource, "user_tag_source_known"),
         ]
         indexes: ClassVar = [
             models.Index(
@@ -105,14 +97,13 @@ class UserTag(models.Model):
         """Mask nothing: values are words of a closed list."""
 
 
-class UserTagEvent(models.Model):
+class UserTagEvent(OwnedRow):
     """What happened to a dimension; also what was inferred while a stronger source said otherwise (`outranked`).
 
     `value` and `source` are those of the event, `value_before` and `source_before` what counted until then. After
     `cleared` and `withdrawn`, the first a person's act, they are what came back, empty where nothing did.
     """
 
-    owner = owner_key()
     name = models.CharField(max_length=24)
     kind = models.CharField(max_length=12)
     value = models.TextField(blank=True)
@@ -124,15 +115,10 @@ class UserTagEvent(models.Model):
     at = models.DateTimeField()
     is_demo = models.BooleanField(default=False)
 
-    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
-
     class Meta:
         db_table = "user_tag_events"
         constraints: ClassVar = [
-            models.CheckConstraint(
-                condition=Q(name__in=list(SCHEMA)),
-                name="user_tag_event_name_known",
-            ),
+            one_of("name", SCHEMA, "user_tag_event_name_known"),
             models.CheckConstraint(
                 condition=Q(kind__in=("set", "cleared", "withdrawn", "outranked", "confirmed")),
                 name="user_tag_event_kind_known",
@@ -148,17 +134,14 @@ class UserTagEvent(models.Model):
         ]
 
 
-class UserTagV1(models.Model):
+class UserTagV1(OwnedRow):
     """A tag of the first version as an import brought it, until `migrate-user-tags-v2` has read it."""
 
-    owner = owner_key()
     name = models.CharField(max_length=40)
     value = models.TextField()
     source = models.CharField(max_length=20, blank=True)
     updated_at = models.DateTimeField()
     migrated_at = models.DateTimeField(null=True)
-
-    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
 
     class Meta:
         db_table = "user_tags_v1"

@@ -14,7 +14,7 @@ from minara_site.access.policy import Act
 from minara_site.kernel.conversations.models import MAX_TIER, MIN_TIER, USUAL_TIER, Session
 from minara_site.kernel.conversations.services import MAX_TOOL_CALLS, NewTurn, ToolCall, record_turn
 from minara_site.kernel.guard.masking import mask
-from minara_site.shell.pages import PageRequest
+from minara_site.shell.pages import PageRequest, done_by
 from minara_site.web.keyset import Order, paginate
 from minara_site.web.schemas import Data, Items, OwnerQuery, PageQuery, Strict
 from profile_app.prompt.selectors import get_frozen_prompt, list_sessions, masked_prompt
@@ -109,8 +109,7 @@ def start(request: PageRequest, payload: Body[NewSession | None] = None) -> Stat
         owner=principal.owner,
         title=asked.title,
         max_tier=asked.max_tier,
-        actor=principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
     session = snapshot.session
     return Status(
@@ -203,8 +202,7 @@ def add_turn(
         owner=principal.owner,
         session_id=session_id,
         turn=turn,
-        actor=principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
     return Status(202, {"data": stored})
 
@@ -221,8 +219,7 @@ def end(request: PageRequest, session_id: str) -> dict[str, Any]:
     session = end_session(
         owner=principal.owner,
         session_id=session_id,
-        actor=principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
     return {"data": session_record(session, reader=principal.owner)}
 

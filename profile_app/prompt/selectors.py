@@ -19,7 +19,7 @@ from memory_app.snapshot.selectors import count_left_out, load_memory_block
 from minara_site.access.models import User
 from minara_site.kernel.conversations.models import Session
 from minara_site.kernel.core.vocabulary import Category
-from minara_site.kernel.errors import Gone, NotFound
+from minara_site.kernel.errors import Gone, or_not_found
 from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.ownership import Owner
 from minara_site.kernel.plain_text import storable_problem
@@ -176,9 +176,9 @@ def get_snapshot(*, owner: Owner, session_id: str) -> SessionSnapshot:
     """Return the snapshot of a session. Raises NotFound also for another owner's."""
     snapshots = SessionSnapshot.objects.for_owner(owner).select_related("session")
     is_id = storable_problem(session_id) is None
-    snapshot: SessionSnapshot | None = snapshots.filter(pk=session_id).first() if is_id else None
-    if snapshot is None:
-        raise NotFound(_("There is no such session."))
+    snapshot: SessionSnapshot = or_not_found(
+        snapshots.filter(pk=session_id).first() if is_id else None, _("There is no such session.")
+    )
     return snapshot
 
 

@@ -13,7 +13,7 @@ from minara_site.access.access_log import log_opened
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.conversations.selectors import get_session
-from minara_site.shell.pages import PageRequest
+from minara_site.shell.pages import PageRequest, done_by
 from minara_site.web.schemas import Data, OwnerQuery
 from profile_app.portrait.core.tags import TagSource
 from profile_app.prompt.suggestions import load_suggestions
@@ -151,8 +151,7 @@ def read(
         session=session,
         message=query.message,
         reader=principal.owner,
-        actor=principal.actor,
-        now=timezone.now(),
+        **done_by(request),
         as_of=None if query.as_of is None else read_moment(query.as_of),
     )
     return {"data": suggested}

@@ -2,13 +2,12 @@
 
 from typing import Annotated, Any
 
-from django.utils import timezone
 from ninja import Schema, Status
 from pydantic import Field
 
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
-from minara_site.shell.pages import PageRequest
+from minara_site.shell.pages import PageRequest, done_by
 from minara_site.web.schemas import Data, Strict
 from minara_site.web.values import Amount, Price
 from profile_app.strategies.core import StopReason
@@ -66,7 +65,7 @@ class ReconciledOut(Schema):
 def start(request: PageRequest, payload: NewStrategyRun) -> Status[dict[str, Any]]:
     """Record that a strategy was switched on. 200: it runs already with these values."""
     principal = request.principal
-    row, is_new = start_run(**payload.dict(), owner=principal.owner, actor=principal.actor, now=timezone.now())
+    row, is_new = start_run(**payload.dict(), owner=principal.owner, **done_by(request))
     return Status(201 if is_new else 200, {"data": record_of(row)})
 
 
@@ -79,8 +78,7 @@ def stop(request: PageRequest, strategy_run_id: int, payload: StopIn) -> dict[st
         run_id=strategy_run_id,
         reason=payload.stop_reason,
         realized_pnl_usd=payload.realized_pnl_usd,
-        actor=principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
     return {"data": record_of(row)}
 
@@ -89,7 +87,7 @@ def stop(request: PageRequest, strategy_run_id: int, payload: StopIn) -> dict[st
 def reconcile_(request: PageRequest, payload: RunningIn) -> dict[str, Any]:
     """Close the runs of strategies that are not among those that run; just started ones stay for ten minutes."""
     principal = request.principal
-    rows = reconcile(owner=principal.owner, running=payload.running, actor=principal.actor, now=timezone.now())
+    rows = reconcile(owner=principal.owner, running=payload.running, **done_by(request))
     return {"data": {"closed": [record_of(row) for row in rows]}}
 
 

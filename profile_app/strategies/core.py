@@ -4,27 +4,14 @@ from collections.abc import Iterable
 from datetime import timedelta
 from enum import StrEnum
 
-from minara_site.kernel.core.assets import AssetClass, classify
+from minara_site.kernel.core.assets import classify
 from minara_site.kernel.core.symbols import asset_of_market
+from profile_app.portrait.core.bridge import MARKET_OF
 
 GRACE = timedelta(minutes=10)
 """For so long a strategy that was just started may be missing among those that run."""
 MARKETS_JOB, MARKETS_EVERY, MARKETS_COOLDOWN = "strategies.update_markets", timedelta(hours=24), timedelta(hours=1)
 DAYS = 30
-
-MARKET_OF = {
-    AssetClass.MAJOR_CRYPTO: "crypto_majors",
-    AssetClass.LAYER_1: "crypto_alts",
-    AssetClass.LAYER_2: "crypto_alts",
-    AssetClass.DEFI_BLUE_CHIP: "crypto_alts",
-    AssetClass.CRYPTO_ALT: "crypto_alts",
-    AssetClass.MEME_COIN: "memes",
-    AssetClass.STOCK: "stocks",
-    AssetClass.ETF: "stocks",
-    AssetClass.INDEX: "stocks",
-    AssetClass.COMMODITY: "commodities",
-}
-"""Stablecoins, currencies and what is not known add nothing; pre_ipo is only declared."""
 
 
 class StopReason(StrEnum):

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from decimal import Decimal
+from typing import Literal
 
 from django.utils.translation import gettext_lazy as _
 
@@ -15,11 +16,11 @@ class DemoStrategyRun(DemoRow):
     """A run that was started `hours_ago`; one with a reason stopped after `ran_hours`."""
 
     strategy_id: str
-    symbols: tuple[str, ...]
-    capital: str
+    symbols: list[str]
+    allocated_capital_usd: Decimal
     ran_hours: float = 0
-    stop_reason: StopReason | None = None
-    pnl: str | None = None
+    stop_reason: StopReason | Literal[""] = ""
+    realized_pnl_usd: Decimal | None = None
 
 
 class StrategyRunsPart(DemoPart[DemoStrategyRun]):
@@ -31,19 +32,12 @@ class StrategyRunsPart(DemoPart[DemoStrategyRun]):
         at = load.ago(row.hours_ago)
         if StrategyRun.objects.filter(owner=owner, strategy_id=row.strategy_id, stopped_at=None).exists():
             return
-        stopped_at = at + timedelta(hours=row.ran_hours) if row.stop_reason else None
-        run = StrategyRun.objects.create(
-            owner=owner,
-            strategy_id=row.strategy_id,
-            symbols=list(row.symbols),
-            allocated_capital_usd=Decimal(row.capital),
-            started_at=at,
-            stopped_at=stopped_at,
-            stop_reason=row.stop_reason or "",
-            stopped_by=AGENT_KEY if stopped_at else "",
-            realized_pnl_usd=Decimal(row.pnl) if row.pnl else None,
-            actor=AGENT_KEY,
+        run = StrategyRun(
+            owner=owner, started_at=at, actor=AGENT_KEY, **row.model_dump(exclude={"hours_ago", "ran_hours"})
         )
+        if row.stop_reason:
+            run.stopped_at, run.stopped_by = at + timedelta(hours=row.ran_hours), AGENT_KEY
+        run.save()
         load.mark(run)
 
     def remove(self, load: DemoLoad) -> list[RemovedRows]:

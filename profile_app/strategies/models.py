@@ -1,22 +1,21 @@
 """The table `strategy_runs`: one row an activation, closed once (R-47). Source: S3."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.db import models
 from django.db.models import Q
 
 from minara_site.kernel.fields import amount_field, one_of
-from minara_site.kernel.ownership import OwnedQuerySet, owner_key
+from minara_site.kernel.ownership import OwnedRow
 from profile_app.strategies.core import StopReason
 
 
-class StrategyRun(models.Model):
+class StrategyRun(OwnedRow):
     """An activation, from `started_at` on; it runs while `stopped_at` is None. `symbols` are as the venue writes them.
 
     Of a stopped one only a P&L that was not known is added.
     """
 
-    owner = owner_key()
     strategy_id = models.CharField(max_length=80)
     symbols = models.JSONField(default=list)
     allocated_capital_usd = amount_field()
@@ -26,8 +25,6 @@ class StrategyRun(models.Model):
     stopped_by = models.CharField(max_length=80, blank=True)
     realized_pnl_usd = amount_field(null=True)
     actor = models.CharField(max_length=80)
-
-    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
 
     class Meta:
         db_table = "strategy_runs"

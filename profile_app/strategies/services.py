@@ -5,15 +5,13 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from django.db import transaction
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import record_audit
-from minara_site.kernel.errors import Conflict, NotFound
+from minara_site.kernel.errors import Conflict, or_not_found
 from minara_site.kernel.jobs.owner_schedule import nudge, one_run
-from minara_site.kernel.ownership import lock_owner
+from minara_site.kernel.ownership import owner_locked
 from profile_app.activity.models import FillDay
 from profile_app.portrait.services.tags import union_markets
 from profile_app.strategies.core import (
@@ -41,8 +39,7 @@ def start_run(
 
     Raises Conflict where it runs with other values.
     """
-    with transaction.atomic():
-        lock_owner(owner.pk)
+    with owner_locked(owner.pk):
         row = StrategyRun.objects.for_owner(owner).filter(strategy_id=strategy_id, stopped_at__isnull=True).first()
         if row is not None:
             if (row.symbols, row.allocated_capital_usd) != (list(symbols), allocated_capital_usd):
@@ -71,11 +68,10 @@ def stop_run(
     now: datetime,
 ) -> StrategyRun:
     """Close a run, once; of a closed one a P&L is added that was not known. Raises NotFound, and Conflict otherwise."""
-    with transaction.atomic():
-        lock_owner(owner.pk)
-        row: StrategyRun | None = StrategyRun.objects.for_owner(owner).filter(pk=run_id).first()
-        if row is None:
-            raise NotFound(_("There is no such strategy run."))
+    with owner_locked(owner.pk):
+        row: StrategyRun = or_not_found(
+            StrategyRun.objects.for_owner(owner).filter(pk=run_id).first(), _("There is no such strategy run.")
+        )
         if row.stopped_at is None:
             close(row, reason, actor=actor, now=now)
         elif row.stop_reason != reason or row.realized_pnl_usd not in {None, realized_pnl_usd}:
@@ -88,8 +84,7 @@ def stop_run(
 
 def reconcile(*, owner: User, running: Collection[str], actor: str, now: datetime) -> list[StrategyRun]:
     """Close the runs of strategies that run no more, and were not just started; return them."""
-    with transaction.atomic():
-        lock_owner(owner.pk)
+    with owner_locked(owner.pk):
         open_runs = StrategyRun.objects.for_owner(owner).filter(stopped_at__isnull=True, started_at__lte=now - GRACE)
         gone = list(open_runs.exclude(strategy_id__in=running).order_by("pk"))
         for row in gone:
@@ -124,8 +119,3 @@ def update_markets(*, owner_id: int, now: datetime) -> dict[str, Any] | None:
         change = union_markets(owner=owner, values=sorted(markets_of(symbols)), actor=f"job:{MARKETS_JOB}", now=now)
         run.next_at = now + MARKETS_EVERY if symbols else None
     return {"symbols": len(symbols), "changed": int(bool(change.kind))}
-
-
-def nudge_markets(sender: object, *, owner_id: int, **facts: Any) -> None:
-    """Let the markets of an owner be looked at who traded; an hour later at the earliest."""
-    nudge(MARKETS_JOB, owner_id, now=timezone.now(), interval=MARKETS_COOLDOWN)

@@ -1,19 +1,11 @@
 """`/ops/internals/strategy-runs/`: activations of strategies, for operators alone. Source: screens."""
 
-from typing import Any
-
 from django.utils.translation import gettext_lazy as _
 
 from minara_site.access.policy import Act
 from minara_site.shell.lists import OwnedList
 from minara_site.web.lists import Column, Empty, ListSpec, by_time, time_column
 from profile_app.strategies.models import StrategyRun
-
-
-def list_runs(owner: Any) -> Any:
-    """Return the strategy runs of an owner with who that is."""
-    return StrategyRun.objects.for_owner(owner).select_related("owner")
-
 
 STRATEGY_RUNS = OwnedList(
     spec=ListSpec(
@@ -35,7 +27,7 @@ STRATEGY_RUNS = OwnedList(
     ),
     act=Act.INTERNALS_READ,
     kind="strategy_runs",
-    rows=list_runs,
+    rows=StrategyRun.objects.for_owner,
     own=_("Strategy runs"),
     of=_("Strategy runs of %(owner)s"),
     begins_with_all=True,

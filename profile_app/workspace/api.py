@@ -14,7 +14,7 @@ from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard.selectors import hold_record
 from minara_site.shell.answers import was_proposed
 from minara_site.shell.if_match import expected_version
-from minara_site.shell.pages import PageRequest
+from minara_site.shell.pages import PageRequest, done_by
 from minara_site.web.keyset import Order, paginate
 from minara_site.web.schemas import Data, HeldOut, OwnerQuery, PageQuery, Strict, WasProposed
 from profile_app.documents.core import WORKSPACE_FILE, Origin
@@ -170,8 +170,7 @@ def put(
         name=file_name,
         content=payload.content,
         origin=Origin.KEY if principal.is_key else Origin.PAGE,
-        actor=principal.actor,
-        now=timezone.now(),
+        **done_by(request),
         expected_version=expected_version(request),
     )
     response["ETag"] = f'"{saved.document.version}"'

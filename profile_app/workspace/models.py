@@ -1,13 +1,13 @@
 """The `workspaces` table: an owner's folder on one machine, and what was wrong with it when it was last read."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.db import models
 
-from minara_site.kernel.ownership import OwnedQuerySet, owner_key
+from minara_site.kernel.ownership import OwnedRow
 
 
-class Workspace(models.Model):
+class Workspace(OwnedRow):
     """A folder of an owner on one machine; there may be others on other machines.
 
     `path` is empty for the usual one in the data folder. `mark` is what the folder's mark file says: a folder without
@@ -16,7 +16,6 @@ class Workspace(models.Model):
     what this folder was last known to hold. `problems` is `[{"name", "code", "detail"}]` of the last reading.
     """
 
-    owner = owner_key()
     path = models.TextField(blank=True)
     mark = models.CharField(max_length=36)
     mark_stamp = models.CharField(max_length=60, blank=True)
@@ -24,8 +23,6 @@ class Workspace(models.Model):
     problems = models.JSONField(default=list)
     read_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField()
-
-    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
 
     class Meta:
         db_table = "workspaces"

@@ -44,9 +44,9 @@ def who(request):
 
 
 urlpatterns = [
-    path("guarded/open", page(Act.SIGN_IN, methods=("GET", "POST"))(answer)),
+    path("guarded/open", page(Act.SIGN_IN, "GET", "POST")(answer)),
     path("guarded/own", page(Act.MEMORY_READ)(answer)),
-    path("guarded/save", page(Act.MEMORY_WRITE, methods=("POST",))(answer)),
+    path("guarded/save", page(Act.MEMORY_WRITE, "POST")(answer)),
     path("guarded/api/", api.urls),
     *real_urls,
 ]

@@ -86,7 +86,7 @@ def listing(request: PageRequest) -> HttpResponse:
     return render_list(request, "web_tests/list.html", shown, {"title": "Memories"})
 
 
-@page(Act.HOME, methods=("POST",))
+@page(Act.HOME, "POST")
 def bulk(request: PageRequest) -> HttpResponse:
     ids = request.POST.getlist("ids")
     if request.POST.get("all"):
@@ -96,20 +96,20 @@ def bulk(request: PageRequest) -> HttpResponse:
     return back(request, "list")
 
 
-@page(Act.HOME, methods=("POST",))
+@page(Act.HOME, "POST")
 def delete(request: PageRequest, pk: int) -> HttpResponse:
     own(request).filter(pk=pk).delete()
     toast(request, "Deleted 1 memory. It can be restored for 30 days.", undo_url=reverse("undo"))
     return render_row(request, ENTRIES, own(request), tab_counts={"live": 7}) if request.htmx else back(request, "list")
 
 
-@page(Act.HOME, methods=("POST",))
+@page(Act.HOME, "POST")
 def undo(request: PageRequest) -> HttpResponse:
     toast(request, "Restored.")
     return back(request, "list")
 
 
-@page(Act.HOME, methods=("GET", "POST"))
+@page(Act.HOME, "GET", "POST")
 def edit(request: PageRequest, pk: int) -> HttpResponse:
     row = own(request).get(pk=pk)
     form = EntryForm(request.POST or None, initial={"statement": row.object_id, "kind": "lesson"})
@@ -127,7 +127,7 @@ def edit(request: PageRequest, pk: int) -> HttpResponse:
     )
 
 
-@page(Act.HOME, methods=("GET", "POST"))
+@page(Act.HOME, "GET", "POST")
 def form(request: PageRequest) -> HttpResponse:
     made = EntryForm(request.POST or None)
     made.is_valid()

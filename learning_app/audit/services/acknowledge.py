@@ -12,7 +12,7 @@ from learning_app.audit.models import MAX_NOTE_CHARS, Acknowledgement, AuditRepo
 from learning_app.audit.selectors import findings_of, usual_reports
 from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.audit_log.services import record_audit
-from minara_site.kernel.errors import Conflict, NotFound
+from minara_site.kernel.errors import Conflict, NotFound, or_not_found
 from minara_site.kernel.plain_text import clean_text
 
 
@@ -136,10 +136,9 @@ def restore_acknowledgement(
 
 def get_acknowledgement(acknowledgement_id: int) -> Acknowledgement:
     """Return an acknowledgement. Raises NotFound."""
-    given = Acknowledgement.objects.filter(pk=acknowledgement_id).first()
-    if given is None:
-        raise NotFound(_("There is no such acknowledgement."))
-    return given
+    return or_not_found(
+        Acknowledgement.objects.filter(pk=acknowledgement_id).first(), _("There is no such acknowledgement.")
+    )
 
 
 def set_ended(

@@ -15,7 +15,7 @@ from learning_app.audit.services.acknowledge import acknowledge, restore_acknowl
 from learning_app.audit.texts import SEVERITY_LABELS
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Invalid
-from minara_site.shell.pages import PageRequest, page
+from minara_site.shell.pages import PageRequest, done_by, page
 from minara_site.web.moments import number_label
 from minara_site.web.responses import back, render_page, toast
 
@@ -57,7 +57,7 @@ def state_of(row: FindingRow) -> str:
     return OPEN if row.is_open else ACKNOWLEDGED if row.acknowledgement else GONE
 
 
-@page(Act.FINDING_ACKNOWLEDGE, methods=("POST",))
+@page(Act.FINDING_ACKNOWLEDGE, "POST")
 def acknowledge_findings(request: PageRequest) -> HttpResponse:
     """Acknowledge the chosen findings; the first post asks for a note."""
     codes = request.POST.getlist("codes")
@@ -88,8 +88,7 @@ def acknowledge_findings(request: PageRequest) -> HttpResponse:
     made = acknowledge(
         codes=codes,
         note=note,
-        actor=request.principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
     said = ngettext(
         "Acknowledged %(count)s finding.",
@@ -105,7 +104,7 @@ def acknowledge_findings(request: PageRequest) -> HttpResponse:
     return back(request, "audit:findings")
 
 
-@page(Act.FINDING_ACKNOWLEDGE, methods=("POST",))
+@page(Act.FINDING_ACKNOWLEDGE, "POST")
 def reopen(request: PageRequest, acknowledgement_id: int) -> HttpResponse:
     """Open findings again that were acknowledged together."""
     actor = request.principal.actor
@@ -128,7 +127,7 @@ def reopen(request: PageRequest, acknowledgement_id: int) -> HttpResponse:
     return back(request, "audit:findings")
 
 
-@page(Act.FINDING_ACKNOWLEDGE, methods=("POST",))
+@page(Act.FINDING_ACKNOWLEDGE, "POST")
 def restore(request: PageRequest, acknowledgement_id: int) -> HttpResponse:
     """Undo that findings were opened again."""
     actor = request.principal.actor

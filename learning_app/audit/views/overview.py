@@ -33,7 +33,7 @@ def audit_page(request: PageRequest) -> HttpResponse:
     )
 
 
-@page(Act.AUDIT_RUN, methods=("POST",))
+@page(Act.AUDIT_RUN, "POST")
 def run(request: PageRequest) -> HttpResponse:
     """Ask for a pass; the page of its run says how far it is."""
     form = PassForm(request.POST)

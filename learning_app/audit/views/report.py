@@ -13,7 +13,7 @@ from learning_app.audit.pages.report import badge_of, compare_findings, hashes_e
 from learning_app.audit.selectors import find_report_before, get_report, list_report_choices, report_record
 from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act
-from minara_site.kernel.errors import NotFound
+from minara_site.kernel.errors import NotFound, or_not_found
 from minara_site.kernel.plain_text import parse_number
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.lists import load_page, render_list
@@ -66,9 +66,7 @@ def compared_with(request: PageRequest, report: AuditReport) -> AuditReport | No
     """Return the report to compare with. Raises NotFound for one that is not there."""
     if not request.GET.get("with"):
         return find_report_before(report)
-    number = parse_number(request.GET["with"])
-    if number is None:
-        raise NotFound(_("There is no such audit report."))
+    number = or_not_found(parse_number(request.GET["with"]), _("There is no such audit report."))
     return get_report(number)
 
 

@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from django.db import transaction
 from django.db.models import Count, Q
 from django.utils.translation import gettext as _
 
@@ -23,7 +22,7 @@ from minara_site.kernel.guard.selectors import list_repeated
 from minara_site.kernel.market.moves import first_quotes
 from minara_site.kernel.market.outcome import ALWAYS_OPEN, LATE, Direction
 from minara_site.kernel.market.symbols import read_symbol
-from minara_site.kernel.ownership import lock_owner
+from minara_site.kernel.ownership import owner_locked
 from minara_site.kernel.plain_text import clean_text
 
 MAX_DECISION_CHARS, MAX_REF_CHARS, MAX_HINTS = 4_000, 120, 50
@@ -73,8 +72,7 @@ def record_case(
     One whose words the guard refuses is held, and is judged all the same. Raises Invalid.
     """
     [(case, hinted)] = build_cases([draft], by=by, now=now, is_list=False)
-    with transaction.atomic():
-        lock_owner(by.owner_id)
+    with owner_locked(by.owner_id):
         repeated = find_repeated(case, hinted)
         if repeated is not None:
             return repeated, False
@@ -88,8 +86,7 @@ def record_cases(*, drafts: Sequence[CaseDraft], by: Recorder, now: datetime) ->
     if not 1 <= len(drafts) <= MAX_CASES:
         raise Invalid(_("Send 1 to %(most)d cases at once.") % {"most": MAX_CASES})
     built = build_cases(drafts, by=by, now=now)
-    with transaction.atomic():
-        lock_owner(by.owner_id)
+    with owner_locked(by.owner_id):
         for case, _hinted in built:
             store(case, now=now)
         store_hints(built)

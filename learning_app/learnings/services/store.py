@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
-from django.db import transaction
 from django.db.models import F
 from django.utils.translation import gettext as _
 
@@ -22,7 +21,7 @@ from minara_site.kernel.audit_log.services import content_digest, record_audit
 from minara_site.kernel.core.redact import redact
 from minara_site.kernel.errors import invalid_field, refuse_problems
 from minara_site.kernel.guard.held_at import store_judged
-from minara_site.kernel.ownership import lock_owner
+from minara_site.kernel.ownership import owner_locked
 from minara_site.kernel.plain_text import clean_text, storable_problem
 
 MAX_COMPARED = 500
@@ -69,8 +68,7 @@ def store_learning(
         origin=origin,
         now=now,
     )
-    with transaction.atomic():
-        lock_owner(owner_id)
+    with owner_locked(owner_id):
         same = find_same(row)
         if same is not None:
             Learning.objects.filter(pk=same.pk).exclude(pk__in=counted).update(success_count=F("success_count") + 1)

@@ -4,7 +4,6 @@ from dataclasses import replace
 from http import HTTPStatus
 
 from django.http import HttpResponse, QueryDict
-from django.utils import timezone
 from django.utils.translation import gettext as _, ngettext
 
 from learning_app.methodologies.core import METHODOLOGY_KIND
@@ -14,7 +13,7 @@ from learning_app.methodology_pages.forms import ReasonForm
 from learning_app.methodology_pages.pages.lists import METHODOLOGIES, count_tabs, list_for, shape_rows
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Invalid
-from minara_site.shell.pages import PageRequest, page
+from minara_site.shell.pages import PageRequest, done_by, page
 from minara_site.shell.undo import undo_url
 from minara_site.web.lists import load_page, render_list
 from minara_site.web.moments import number_label
@@ -38,7 +37,7 @@ def methodology_list(request: PageRequest) -> HttpResponse:
     )
 
 
-@page(Act.METHODOLOGY_DECIDE, methods=("POST",))
+@page(Act.METHODOLOGY_DECIDE, "POST")
 def bulk(request: PageRequest) -> HttpResponse:
     """Quarantine the chosen rows; the first post asks why."""
     uids = chosen_uids(request)
@@ -65,8 +64,7 @@ def bulk(request: PageRequest) -> HttpResponse:
     decided = quarantine_all(
         uids=uids,
         reason=reason,
-        actor=request.principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
     said = ngettext(
         "Quarantined %(count)s methodology.",

@@ -5,7 +5,6 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from learning_app.methodologies.core import METHODOLOGY_KIND
@@ -17,7 +16,7 @@ from learning_app.methodology_pages.pages.events import EVENTS, shape_events
 from learning_app.methodology_pages.pages.lists import shape_rows
 from learning_app.methodology_pages.pages.one import page_context
 from minara_site.access.policy import Act
-from minara_site.shell.pages import PageRequest, page
+from minara_site.shell.pages import PageRequest, done_by, page
 from minara_site.shell.undo import undo_url
 from minara_site.web.lists import load_page, render_list
 from minara_site.web.responses import back, render_form, toast, wants_fragment
@@ -49,7 +48,7 @@ def context_of(
     return {**page_context(shown, request.principal), "form": form or ReasonForm()}
 
 
-@page(Act.METHODOLOGY_DECIDE, methods=("POST",))
+@page(Act.METHODOLOGY_DECIDE, "POST")
 def quarantine_one(request: PageRequest, uid: str) -> HttpResponse:
     """Take it out of prompts until an operator releases it."""
     form, row = ReasonForm(request.POST), get_methodology(uid)
@@ -71,43 +70,39 @@ def quarantine_one(request: PageRequest, uid: str) -> HttpResponse:
     row = quarantine(
         uid=uid,
         reason=reason,
-        actor=request.principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
     return answer(request, row, _("Quarantined: prompts carry it again only once an operator releases it."))
 
 
-@page(Act.METHODOLOGY_DECIDE, methods=("POST",))
+@page(Act.METHODOLOGY_DECIDE, "POST")
 def release_one(request: PageRequest, uid: str) -> HttpResponse:
     """Let it into prompts; below the bar that is a conflict."""
     row = release(
         uid=uid,
-        actor=request.principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
     return answer(request, row, _("Released: prompts may carry it."))
 
 
-@page(Act.METHODOLOGY_DECIDE, methods=("POST",))
+@page(Act.METHODOLOGY_DECIDE, "POST")
 def mark_read(request: PageRequest, uid: str) -> HttpResponse:
     """Say that a person has read it; its state stays."""
     [row] = set_reviewed(
         uids=[uid],
         is_reviewed=True,
-        actor=request.principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
     return answer(request, row, _("Marked as read."))
 
 
-@page(Act.METHODOLOGY_DECIDE, methods=("POST",))
+@page(Act.METHODOLOGY_DECIDE, "POST")
 def mark_unread(request: PageRequest, uid: str) -> HttpResponse:
     """Say that a person has to read it."""
     [row] = set_reviewed(
         uids=[uid],
         is_reviewed=False,
-        actor=request.principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
     return answer(request, row, _("Marked as unread."))
 

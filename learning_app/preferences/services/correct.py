@@ -3,8 +3,6 @@
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from django.db import transaction
-
 from learning_app.preferences.core import ACTIVATED, ENDED, PREFERENCE_KIND, PREFERENCE_ORIGIN
 from learning_app.preferences.models import Preference
 from learning_app.preferences.services.decide import (
@@ -25,7 +23,7 @@ from minara_site.kernel.errors import Conflict
 from minara_site.kernel.guard.held_at import store_judged
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.jobs.topics import announce
-from minara_site.kernel.ownership import lock_owner
+from minara_site.kernel.ownership import owner_locked
 from minara_site.kernel.plain_text import parse_number
 
 CORRECT = "preference_corrected"
@@ -43,8 +41,7 @@ def correct_preference(
 
     While the guard holds them it stays as it is. Raises NotFound, Invalid, Refused for a limit, and Conflict.
     """
-    with transaction.atomic():
-        lock_owner(owner.pk)
+    with owner_locked(owner.pk):
         old = lock_one(owner, preference_id, version=None)
         if old.is_hard:
             raise only_its_owner()

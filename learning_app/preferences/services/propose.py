@@ -6,7 +6,6 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from django.db import transaction
 from django.db.models import F
 from django.utils.translation import gettext as _
 
@@ -19,7 +18,7 @@ from minara_site.kernel.changes.services import name_set, record, watch
 from minara_site.kernel.errors import invalid_field
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.held_at import store_judged
-from minara_site.kernel.ownership import lock_owner
+from minara_site.kernel.ownership import owner_locked
 from minara_site.kernel.plain_text import clean_text
 
 SAME_STATEMENT = 0.85
@@ -74,8 +73,7 @@ def propose_preference(
         now=now,
     )
     is_refused = guard.judge(row.guarded_text).is_held
-    with transaction.atomic():
-        lock_owner(owner_id)
+    with owner_locked(owner_id):
         same = None if is_refused else find_same(row)
         if same is not None:
             repeat(same, row, now=now, reasoning=reasoning)

@@ -24,13 +24,13 @@ from minara_site.web.forms import show_refusal
 from minara_site.web.responses import render_page, see_other, toast
 
 
-@page(Act.PREFERENCE_ACTIVATE, methods=("GET", "POST"))
+@page(Act.PREFERENCE_ACTIVATE, "GET", "POST")
 def activate(request: PageRequest, preference_id: int) -> HttpResponse:
     """Show what a hard constraint would do beside the limits in force, and activate it with its typed value."""
     return confirm(request, preference_id, PreferenceState.ACTIVE)
 
 
-@page(Act.PREFERENCE_ACTIVATE, methods=("GET", "POST"))
+@page(Act.PREFERENCE_ACTIVATE, "GET", "POST")
 def archive_limit(request: PageRequest, preference_id: int) -> HttpResponse:
     """Show what is lifted with a hard constraint, and archive it with its typed value."""
     return confirm(request, preference_id, PreferenceState.ARCHIVED)

@@ -30,7 +30,7 @@ def preference_list(request: PageRequest) -> HttpResponse:
     )
 
 
-@page(Act.PREFERENCE_DECIDE, methods=("POST",))
+@page(Act.PREFERENCE_DECIDE, "POST")
 def bulk(request: PageRequest) -> HttpResponse:
     """Reject the chosen proposals, all or none, with one undo; the first post asks for the reason."""
     if request.POST.get("action") != REJECT.name:

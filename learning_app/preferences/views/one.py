@@ -41,7 +41,7 @@ def show(request: PageRequest, preference_id: int) -> HttpResponse:
     )
 
 
-@page(Act.PREFERENCE_DECIDE, methods=("GET", "POST"))
+@page(Act.PREFERENCE_DECIDE, "GET", "POST")
 def approve_one(request: PageRequest, preference_id: int) -> HttpResponse:
     """Put a soft preference in force, on its form in other words. A hard constraint has a page of its own for that."""
     row = open_one(request, Act.PREFERENCE_DECIDE, preference_id)
@@ -87,7 +87,7 @@ def approve_one(request: PageRequest, preference_id: int) -> HttpResponse:
     )
 
 
-@page(Act.PREFERENCE_DECIDE, methods=("POST",))
+@page(Act.PREFERENCE_DECIDE, "POST")
 def reject_one(request: PageRequest, preference_id: int) -> HttpResponse:
     """Reject a proposal of either kind."""
     row = open_one(request, Act.PREFERENCE_DECIDE, preference_id)
@@ -95,7 +95,7 @@ def reject_one(request: PageRequest, preference_id: int) -> HttpResponse:
     return answer(request, rejected, _("Rejected. No agent can propose it again."))
 
 
-@page(Act.PREFERENCE_DECIDE, methods=("POST",))
+@page(Act.PREFERENCE_DECIDE, "POST")
 def archive_one(request: PageRequest, preference_id: int) -> HttpResponse:
     """End an active soft preference. A hard constraint has a page of its own for that."""
     row = open_one(request, Act.PREFERENCE_DECIDE, preference_id)

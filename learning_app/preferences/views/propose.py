@@ -5,7 +5,6 @@ from typing import Any
 from django import forms
 from django.http import HttpResponse
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext as _, ngettext
 
 from learning_app.preferences.core import MAX_STATEMENT_CHARS, PREFERENCE_KIND
@@ -17,14 +16,14 @@ from minara_site.access.policy import Act
 from minara_site.kernel.errors import Invalid
 from minara_site.kernel.guard.preview import preview_text
 from minara_site.kernel.guard.selectors import find_open_holds
-from minara_site.shell.pages import PageRequest, page
+from minara_site.shell.pages import PageRequest, done_by, page
 from minara_site.web.forms import posted, show_refusal
 from minara_site.web.labels import sentences
 from minara_site.web.moments import number_label
 from minara_site.web.responses import render_form, render_page, see_other, toast
 
 
-@page(Act.PREFERENCE_PROPOSE, methods=("GET", "POST"))
+@page(Act.PREFERENCE_PROPOSE, "GET", "POST")
 def new(request: PageRequest) -> HttpResponse:
     """Propose a preference of one's own; what the guard would hold is stored only with its writer's consent."""
     form = ProposalForm(posted(request))
@@ -37,7 +36,7 @@ def new(request: PageRequest) -> HttpResponse:
     return render_form(request, "learning_app/preferences/new.html", form, context)
 
 
-@page(Act.PREFERENCE_PROPOSE, methods=("POST",))
+@page(Act.PREFERENCE_PROPOSE, "POST")
 def count(request: PageRequest) -> HttpResponse:
     """Count characters while somebody types, and say what the guard would find; an edit is never stored held."""
     context = {**counted(ProposalForm(request.POST)), "is_edit": "version" in request.POST}
@@ -51,8 +50,7 @@ def store(request: PageRequest, form: ProposalForm) -> HttpResponse:
         owner_id=principal.owner.pk,
         draft=PreferenceDraft(said["dimension"], said["kind"], said["statement"]),
         source=PreferenceSource.USER,
-        actor=principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
     row = proposed.row
     if row.held_at:

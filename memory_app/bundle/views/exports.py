@@ -24,7 +24,7 @@ from minara_site.web.responses import render_page, see_other, toast
 FILE = "minara-export-%Y%m%d-%H%M.zip"
 
 
-@page(Act.EXPORT, methods=("GET", "POST"))
+@page(Act.EXPORT, "GET", "POST")
 def exports(request: PageRequest) -> HttpResponse:
     """List the exports and take the order for another; hard constraints only from who just showed who they are."""
     form = ExportForm(request.POST if request.method == "POST" else None)
@@ -74,7 +74,7 @@ def progress(request: PageRequest, export_id: int) -> HttpResponse:
     return answer_progress(request, transfer, "bundle:export")
 
 
-@page(Act.EXPORT, methods=("POST",))
+@page(Act.EXPORT, "POST")
 def remove(request: PageRequest, export_id: int) -> HttpResponse:
     """Remove the file of an export before its day is over."""
     transfer = load_one(request, Act.EXPORT, Direction.EXPORT, export_id)

@@ -25,7 +25,7 @@ from minara_site.web.responses import form_status, render_page, see_other, toast
 MAX_DIGITS = 6
 
 
-@page(Act.IMPORT_PREVIEW, methods=("GET", "POST"))
+@page(Act.IMPORT_PREVIEW, "GET", "POST")
 def imports(request: PageRequest) -> HttpResponse:
     """List the imports and take another file; a worker reads it."""
     form = UploadForm(request.POST, request.FILES) if request.method == "POST" else UploadForm()
@@ -71,7 +71,7 @@ def progress(request: PageRequest, import_id: int) -> HttpResponse:
     return answer_progress(request, transfer, "bundle:import")
 
 
-@page(Act.IMPORT_PREVIEW, methods=("POST",))
+@page(Act.IMPORT_PREVIEW, "POST")
 def remove(request: PageRequest, import_id: int) -> HttpResponse:
     """Remove an upload and its preview; what it has stored stays."""
     transfer = load_one(request, Act.IMPORT_PREVIEW, Direction.IMPORT, import_id)
@@ -80,7 +80,7 @@ def remove(request: PageRequest, import_id: int) -> HttpResponse:
     return see_other("bundle:import", transfer.pk)
 
 
-@page(Act.IMPORT_APPLY, methods=("GET", "POST"))
+@page(Act.IMPORT_APPLY, "GET", "POST")
 def constraints(request: PageRequest, import_id: int) -> HttpResponse:
     """Ask their owner for a typed word before hard constraints are taken over, then show the import anew."""
     transfer = load_one(request, Act.IMPORT_APPLY, Direction.IMPORT, import_id)
@@ -88,7 +88,7 @@ def constraints(request: PageRequest, import_id: int) -> HttpResponse:
     return confirm(request, transfer, is_constraints=True)
 
 
-@page(Act.IMPORT_APPLY, methods=("GET", "POST"))
+@page(Act.IMPORT_APPLY, "GET", "POST")
 def apply(request: PageRequest, import_id: int) -> HttpResponse:
     """Ask once more and do exactly what was shown; a second click finds it under way."""
     transfer = load_one(request, Act.IMPORT_APPLY, Direction.IMPORT, import_id)

@@ -9,7 +9,7 @@ from memory_app.bundle.pages import list_transfers, shape, spec_for
 from minara_site.access.access_log import log_listed, log_opened
 from minara_site.access.models import User
 from minara_site.access.policy import Act
-from minara_site.kernel.errors import NotFound
+from minara_site.kernel.errors import NotFound, or_not_found
 from minara_site.kernel.ownership import Owner
 from minara_site.shell.pages import PageRequest
 from minara_site.web.lists import ListPage, load_page
@@ -54,9 +54,10 @@ def load_one(
     transfer_id: int,
 ) -> BundleTransfer:
     """Return one transfer; who opens somebody else's leaves a line. Raises NotFound."""
-    transfer = list_transfers(request.principal.reaches(act), direction).filter(pk=transfer_id).first()
-    if transfer is None:
-        raise NotFound(_("There is no such transfer."))
+    transfer = or_not_found(
+        list_transfers(request.principal.reaches(act), direction).filter(pk=transfer_id).first(),
+        _("There is no such transfer."),
+    )
     log_opened(
         request.principal,
         transfer.owner_id,

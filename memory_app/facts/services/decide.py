@@ -23,7 +23,7 @@ from memory_app.memories.core import ConflictBasis, ConflictState, FactState, St
 from memory_app.memories.models import FactConflict, Memory
 from minara_site.kernel.changes.models import ChangeSet
 from minara_site.kernel.changes.services import name_set, record, watch
-from minara_site.kernel.errors import NotFound
+from minara_site.kernel.errors import or_not_found
 from minara_site.kernel.ownership import Owner
 
 
@@ -106,9 +106,9 @@ def resolve_pair(
 
 def find_conflict(owner: Owner, conflict_id: int) -> FactConflict:
     """Return a conflict of this owner. Raises NotFound."""
-    found: FactConflict | None = FactConflict.objects.for_owner(owner).filter(pk=conflict_id).first()
-    if found is None:
-        raise NotFound(_("There is no such conflict."))
+    found: FactConflict = or_not_found(
+        FactConflict.objects.for_owner(owner).filter(pk=conflict_id).first(), _("There is no such conflict.")
+    )
     return found
 
 

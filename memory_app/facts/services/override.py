@@ -11,7 +11,7 @@ from memory_app.facts.models import ConsolidationEvent, FactVerdict
 from memory_app.facts.services.decide import apply_decision
 from memory_app.facts.services.undo import undo_event
 from minara_site.access.principal import Principal
-from minara_site.kernel.errors import Conflict, NotFound
+from minara_site.kernel.errors import Conflict, or_not_found
 from minara_site.kernel.ownership import Owner
 
 
@@ -28,9 +28,10 @@ def override_decision(
     Raises NotFound for an event of this owner that no model decided, and Conflict when it was taken back already, when
     a fact is gone, or when the rules refuse the new decision.
     """
-    verdict = FactVerdict.objects.for_owner(owner).filter(event__pk=event_id).select_related("conflict").first()
-    if verdict is None:
-        raise NotFound(_("There is no such decision of a model."))
+    verdict = or_not_found(
+        FactVerdict.objects.for_owner(owner).filter(event__pk=event_id).select_related("conflict").first(),
+        _("There is no such decision of a model."),
+    )
     pair = verdict.conflict
     with transaction.atomic():
         undo_event(

@@ -14,7 +14,7 @@ from memory_app.facts.services.rows import audit, lock_facts_of, lock_rows, publ
 from memory_app.memories.core import ConflictBasis, ConflictState, FactState
 from memory_app.memories.models import FactConflict, Memory
 from minara_site.access.principal import Principal
-from minara_site.kernel.errors import Conflict, NotFound, Refused
+from minara_site.kernel.errors import Conflict, Refused, or_not_found
 from minara_site.kernel.ownership import Owner
 
 
@@ -97,9 +97,7 @@ def taken_back(
 def find_event(owner: Owner, event_id: int) -> ConsolidationEvent:
     """Return a decision of this owner's trail that can be taken back. Raises NotFound."""
     events = ConsolidationEvent.objects.for_owner(owner).filter(kind__in=UNDOABLE, other_id__isnull=False)
-    found: ConsolidationEvent | None = events.filter(pk=event_id).first()
-    if found is None:
-        raise NotFound(_("There is no such decision."))
+    found: ConsolidationEvent = or_not_found(events.filter(pk=event_id).first(), _("There is no such decision."))
     return found
 
 

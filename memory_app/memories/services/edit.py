@@ -4,7 +4,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db import transaction
 from django.db.models import F
 from django.utils.translation import gettext as _
 
@@ -27,11 +26,11 @@ from minara_site.kernel.audit_log.services import content_digest, record_audit
 from minara_site.kernel.changes.models import ChangeSet
 from minara_site.kernel.changes.services import name_set, record, watch
 from minara_site.kernel.core.vocabulary import USER_WRITTEN, Source
-from minara_site.kernel.errors import Conflict, NotFound, Refused
+from minara_site.kernel.errors import Conflict, Refused, or_not_found
 from minara_site.kernel.events import memory_written, send_after_commit
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.selectors import judge_stored
-from minara_site.kernel.ownership import lock_owner
+from minara_site.kernel.ownership import owner_locked
 
 MAX_REASON_CHARS, KEPT = 200, "memory_kept"
 CHANGED_FIELDS = (
@@ -74,8 +73,7 @@ def edit_memory(
     Raises NotFound, Refused (`not_editable`), Invalid, and Conflict (`limits_full`; with the current row when
     `expected_version` is stale). An edit that changes nothing keeps the version. `reason` has at most MAX_REASON_CHARS.
     """
-    with transaction.atomic():
-        lock_owner(principal.owner.pk)
+    with owner_locked(principal.owner.pk):
         memory = get_memory(owner=principal.owner, memory_id=memory_id, lock=True)
         check_editable(principal, memory)
         check_version(memory, expected_version, reader=principal.owner)
@@ -96,8 +94,7 @@ def keep_memory(*, principal: Principal, memory_id: int, now: datetime) -> tuple
 
     Raises NotFound, and Conflict: `held` while the guard holds it, `own_page` for a limit or a preference.
     """
-    with transaction.atomic():
-        lock_owner(principal.owner.pk)
+    with owner_locked(principal.owner.pk):
         memory = get_memory(owner=principal.owner, memory_id=memory_id, lock=True)
         if memory.held_at or memory.deleted_at:
             raise Conflict(_("It is held or in the trash. Let it in or restore it first."), code="held")
@@ -166,12 +163,9 @@ def revert_memory(
 
     Raises NotFound, and Conflict as `edit_memory` does.
     """
-    with transaction.atomic():
-        lock_owner(principal.owner.pk)
+    with owner_locked(principal.owner.pk):
         memory = get_memory(owner=principal.owner, memory_id=memory_id, lock=True)
-        revision = memory.revisions.filter(version=version).first()
-        if revision is None:
-            raise NotFound(_("There is no such version."))
+        revision = or_not_found(memory.revisions.filter(version=version).first(), _("There is no such version."))
         check_version(memory, expected_version, reader=principal.owner)
         said, was_limit = (memory.content, memory.fact_type, memory.tickers), memory.is_limit
         updated_at = memory.updated_at

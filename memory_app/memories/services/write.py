@@ -20,7 +20,7 @@ from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.db import slices
 from minara_site.kernel.events import fact_recorded, memory_written, send_after_commit
 from minara_site.kernel.guard.kinds import stored_kinds
-from minara_site.kernel.ownership import lock_owner
+from minara_site.kernel.ownership import owner_locked
 from minara_site.kernel.prepared import OWNER_ID, Parameter, Prepared
 
 SLICE = 500
@@ -70,8 +70,7 @@ def write_memory(
     Raises Invalid when a field cannot be stored, and Conflict for a limit where no more can be in force.
     """
     memory = build_memory(owner_id=owner_id, draft=draft, now=now)
-    with transaction.atomic():
-        lock_owner(owner_id)
+    with owner_locked(owner_id):
         if standing := find_repeated(memory):
             repeat(standing, now=now, reasoning=reasoning)
             return standing

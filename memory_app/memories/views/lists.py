@@ -65,7 +65,7 @@ def trash(request: PageRequest) -> HttpResponse:
     return render_list(request, TRASH_LIST.template, shown, context)
 
 
-@page(Act.MEMORY_REMOVE, methods=("POST",))
+@page(Act.MEMORY_REMOVE, "POST")
 def bulk(request: PageRequest) -> HttpResponse:
     """Delete or restore the chosen rows, all or none of them, with one undo; hard constraints ask one by one."""
     action = request.POST.get("action", "")

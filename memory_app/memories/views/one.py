@@ -64,7 +64,7 @@ def show(request: PageRequest, memory_id: int) -> HttpResponse:
     return render_one(request, open_one(request, Act.MEMORY_READ, memory_id))
 
 
-@page(Act.MEMORY_WRITE, methods=("POST",))
+@page(Act.MEMORY_WRITE, "POST")
 def revert(request: PageRequest, memory_id: int, version: int) -> HttpResponse:
     """Write an earlier text again. `?version=` is the version that the reader saw."""
     memory = open_memory(
@@ -103,19 +103,19 @@ def revert(request: PageRequest, memory_id: int, version: int) -> HttpResponse:
     return see_other("memories:one", memory.pk)
 
 
-@page(Act.MEMORY_REMOVE, methods=("GET", "POST"))
+@page(Act.MEMORY_REMOVE, "GET", "POST")
 def delete(request: PageRequest, memory_id: int) -> HttpResponse:
     """Move a memory to the trash."""
     return remove_or_restore(request, memory_id, "delete", delete_memories)
 
 
-@page(Act.MEMORY_REMOVE, methods=("GET", "POST"))
+@page(Act.MEMORY_REMOVE, "GET", "POST")
 def restore(request: PageRequest, memory_id: int) -> HttpResponse:
     """Bring a memory back from the trash."""
     return remove_or_restore(request, memory_id, "restore", restore_memories)
 
 
-@page(Act.MEMORY_WRITE, methods=("POST",))
+@page(Act.MEMORY_WRITE, "POST")
 def keep(request: PageRequest, memory_id: int) -> HttpResponse:
     """Make a memory that others wrote one's own word."""
     memory, made = keep_memory(principal=request.principal, memory_id=memory_id, now=timezone.now())
@@ -229,7 +229,7 @@ def render_one(
     return render_page(request, "memory_app/memories/one.html", context, status=status)
 
 
-@page(Act.PREFERENCE_PROPOSE, methods=("POST",))
+@page(Act.PREFERENCE_PROPOSE, "POST")
 def make_hard(request: PageRequest, memory_id: int) -> HttpResponse:
     """Propose what a memory labelled as a hard constraint says as a preference, and lead to its page."""
     owner, now = request.principal.owner, timezone.now()

@@ -35,13 +35,13 @@ from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.errors import Conflict, Invalid, NotFound
 from minara_site.kernel.guard.preview import GuardPreview, preview_text
 from minara_site.kernel.plain_text import parse_number
-from minara_site.shell.pages import PageRequest, page
+from minara_site.shell.pages import PageRequest, done_by, page
 from minara_site.shell.undo import undo_url
 from minara_site.web.forms import show_refusal
 from minara_site.web.responses import render_page, see_other, toast, wants_fragment
 
 
-@page(Act.MEMORY_WRITE, methods=("GET", "POST"))
+@page(Act.MEMORY_WRITE, "GET", "POST")
 def new(request: PageRequest) -> HttpResponse:
     """Tell the agent one thing; `?corrects=` names the memory that it puts right, and replaces."""
     corrected = find_corrected(request)
@@ -118,8 +118,7 @@ def keep_preference(request: PageRequest, form: MemoryForm, corrected: Memory) -
     preference = correct_bridged(
         memory=corrected,
         statement=form.cleaned_data["statement"],
-        actor=request.principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
     if not preference.held_at:
         replaced = undo_url("preference", preference, request.principal, ("preference_corrected",))
@@ -128,7 +127,7 @@ def keep_preference(request: PageRequest, form: MemoryForm, corrected: Memory) -
     return see_other("preferences:one", preference.pk)
 
 
-@page(Act.MEMORY_WRITE, methods=("POST",))
+@page(Act.MEMORY_WRITE, "POST")
 def count(request: PageRequest) -> HttpResponse:
     """Count characters and tokens while somebody types."""
     return render_page(
@@ -138,7 +137,7 @@ def count(request: PageRequest) -> HttpResponse:
     )
 
 
-@page(Act.MEMORY_WRITE, methods=("GET", "POST"))
+@page(Act.MEMORY_WRITE, "GET", "POST")
 def edit(request: PageRequest, memory_id: int) -> HttpResponse:
     """Change what one typed oneself: on a page of its own, in its row, or on the page of the memory."""
     memory = open_memory(

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import transaction
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _, gettext_lazy
 
@@ -27,7 +26,7 @@ from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.selectors import list_repeated
 from minara_site.kernel.guard.services import place_hold
 from minara_site.kernel.market.outcome import LATE
-from minara_site.kernel.ownership import lock_owner
+from minara_site.kernel.ownership import owner_locked
 from minara_site.kernel.plain_text import clean_text
 
 CLOCKS_DIFFER = timedelta(minutes=5)
@@ -77,8 +76,7 @@ def record_decision(
     verdict = guard.judge(entry.guarded_text)
     entry.rules_version = verdict.rules_version
     entry.held_at = now if verdict.is_held else None
-    with transaction.atomic():
-        lock_owner(owner_id)
+    with owner_locked(owner_id):
         repeated = list_repeated(DECISION_KIND, entry, ("role_id", "content_hash")).first()
         if repeated is not None:
             return repeated, False

@@ -27,7 +27,7 @@ from memory_app.roles.services.outcome import apply_due_marks, set_outcome
 from memory_app.roles.services.stages import Reply
 from memory_app.roles.services.sweeping import Clock, LeaseLost, Sweeping
 from memory_app.roles.services.triggers import REFLECT, request_sweep, widest_of
-from minara_site.kernel.errors import MinaraError, NotFound
+from minara_site.kernel.errors import MinaraError, or_not_found
 from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.selectors import has_shadow, mode_of
 from minara_site.kernel.governance.services import record_shadow
@@ -93,10 +93,7 @@ def reflect_role(
 
 def get_role(role_id: str) -> DeclaredRole:
     """Return a declared role. Raises NotFound."""
-    declared = registry().find(role_id)
-    if declared is None:
-        raise NotFound(_("No skill declares this role."))
-    return declared
+    return or_not_found(registry().find(role_id), _("No skill declares this role."))
 
 
 def lease_name(role_id: str) -> str:

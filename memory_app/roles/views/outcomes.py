@@ -19,7 +19,7 @@ from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Conflict
 from minara_site.kernel.ownership import Owner
-from minara_site.shell.pages import PageRequest, page
+from minara_site.shell.pages import PageRequest, done_by, page
 from minara_site.web.lists import ListPage
 from minara_site.web.responses import back, form_status, render_page, see_other, toast, wants_fragment
 
@@ -47,7 +47,7 @@ def judge(request: PageRequest, entry_id: int) -> HttpResponse:
     return show_one(request, entry_id, OutcomeForm())
 
 
-@page(Act.ROLE_OUTCOME, methods=("POST",))
+@page(Act.ROLE_OUTCOME, "POST")
 def mark(request: PageRequest, entry_id: int) -> HttpResponse:
     """Mark what came of a decision, and go on to the next; what cannot be read comes back with the form."""
     owner = request.principal.reaches(Act.ROLE_OUTCOME)
@@ -61,8 +61,7 @@ def mark(request: PageRequest, entry_id: int) -> HttpResponse:
         correct=is_right,
         pnl_pct=form.cleaned_data["pnl_pct"],
         note=form.cleaned_data["note"],
-        actor=request.principal.actor,
-        now=timezone.now(),
+        **done_by(request),
         undo_for=UNDO_FOR,
     )
     marked = _("Marked as right.") if is_right else _("Marked as wrong. The next reflection asks why.")
@@ -71,7 +70,7 @@ def mark(request: PageRequest, entry_id: int) -> HttpResponse:
     return back(request, "role_memory:outcomes")
 
 
-@page(Act.ROLE_OUTCOME, methods=("POST",))
+@page(Act.ROLE_OUTCOME, "POST")
 def undo(request: PageRequest, entry_id: int) -> HttpResponse:
     """Take a mark back while it has not taken effect, and show the decision again."""
     owner = request.principal.reaches(Act.ROLE_OUTCOME)
@@ -79,8 +78,7 @@ def undo(request: PageRequest, entry_id: int) -> HttpResponse:
         undo_mark(
             owner=owner,
             entry_id=entry_id,
-            actor=request.principal.actor,
-            now=timezone.now(),
+            **done_by(request),
         )
     except Conflict as conflict:  # its time was over while the page was read
         toast(request, conflict.detail)

@@ -26,7 +26,7 @@ from minara_site.access.policy import Act
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.llm.gateway import what_is_missing
 from minara_site.kernel.ownership import ALL_OWNERS, Owner
-from minara_site.shell.pages import PageRequest, page
+from minara_site.shell.pages import PageRequest, done_by, page
 from minara_site.web.columns import Stretch, column_chart
 from minara_site.web.filters import Text
 from minara_site.web.labels import declared_label, enumeration
@@ -76,7 +76,7 @@ def role_page(request: PageRequest, role_id: str) -> HttpResponse:
     return render_page(request, "memory_app/roles/role.html", context)
 
 
-@page(Act.ROLES_REFLECT_ALL, methods=("POST",))
+@page(Act.ROLES_REFLECT_ALL, "POST")
 def reflect(request: PageRequest, role_id: str) -> HttpResponse:
     """Ask for the reflection of all entries of a role that are due, and show the run."""
     if registry().find(role_id) is None:
@@ -84,8 +84,7 @@ def reflect(request: PageRequest, role_id: str) -> HttpResponse:
     run = request_reflection(
         role_id=role_id,
         owner_id=None,
-        actor=request.principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
     toast(request, _("The reflection waits for a worker."))
     return see_other("jobs:run", run.pk)

@@ -12,7 +12,7 @@ from memory_app.writes.models import BroughtIn, WriteRollback
 from memory_app.writes.selectors.anomalies import list_rows_of
 from minara_site.access.actors import name_actors
 from minara_site.access.models import User
-from minara_site.kernel.errors import NotFound
+from minara_site.kernel.errors import or_not_found
 
 MAX_RUNS = 20
 
@@ -38,9 +38,9 @@ def list_brought_in(owner: User, *, unseen: bool = False) -> list[BroughtInRow]:
 
 def get_brought_in(owner: User, brought_in_id: int) -> BroughtIn:
     """Return one import by somebody else for this owner. Raises NotFound."""
-    found: BroughtIn | None = BroughtIn.objects.for_owner(owner).filter(pk=brought_in_id).first()
-    if found is None:
-        raise NotFound(_("There is no such import."))
+    found: BroughtIn = or_not_found(
+        BroughtIn.objects.for_owner(owner).filter(pk=brought_in_id).first(), _("There is no such import.")
+    )
     return found
 
 

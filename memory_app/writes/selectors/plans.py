@@ -18,7 +18,7 @@ from minara_site.kernel.audit_log.models import AuditEntry
 from minara_site.kernel.changes.core import Plan
 from minara_site.kernel.changes.models import Change, ChangeSet
 from minara_site.kernel.changes.selectors import plan_undo
-from minara_site.kernel.errors import NotFound
+from minara_site.kernel.errors import or_not_found
 from minara_site.kernel.ownership import EVERYONE, lock_owners
 from minara_site.kernel.rollback import (
     MAX_ROWS,
@@ -184,7 +184,5 @@ def entries_of(writer: str) -> "QuerySet[AuditEntry]":
 def get_rollback(rollback_id: int) -> WriteRollback:
     """Return one roll-back. Raises NotFound."""
     records = WriteRollback.objects.select_related("undone_by", "undoes")
-    found: WriteRollback | None = records.filter(pk=rollback_id).first()
-    if found is None:
-        raise NotFound(_("There is no such roll-back."))
+    found: WriteRollback = or_not_found(records.filter(pk=rollback_id).first(), _("There is no such roll-back."))
     return found

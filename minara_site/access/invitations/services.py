@@ -11,7 +11,7 @@ from minara_site.access.keys.core import hash_key
 from minara_site.access.models import Invitation, User
 from minara_site.access.policy import Role
 from minara_site.access.users import check_password, create_user, end_sessions, get_user, record_act
-from minara_site.kernel.errors import Conflict, Gone, NotFound
+from minara_site.kernel.errors import Conflict, Gone, or_not_found
 from minara_site.kernel.plain_text import clean_text
 
 LINK_LIFE = timedelta(days=7)
@@ -81,9 +81,10 @@ def withdraw_link(*, username: str, now: datetime, actor: str) -> None:
 
 def open_invitation(token: str, *, now: datetime) -> Invitation:
     """Return the invitation with its user. Raises NotFound for an unknown or replaced link, Gone when it is over."""
-    found: Invitation | None = Invitation.objects.select_related("user").filter(token_sha256=hash_key(token)).first()
-    if found is None:
-        raise NotFound(_("This link is not the newest one, or was not copied whole. Ask an operator for a new link."))
+    found: Invitation = or_not_found(
+        Invitation.objects.select_related("user").filter(token_sha256=hash_key(token)).first(),
+        _("This link is not the newest one, or was not copied whole. Ask an operator for a new link."),
+    )
     if found.used_at is not None:
         raise link_was_used()
     if now >= found.expires_at or not found.user.is_active:

@@ -24,7 +24,7 @@ from minara_site.access.models import ApiKey, User, role_columns
 from minara_site.access.policy import AGENT_SCOPES, Role, Scope
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import record_audit
-from minara_site.kernel.errors import Conflict, NotFound, Refused, Unauthenticated, invalid_field
+from minara_site.kernel.errors import Conflict, Refused, Unauthenticated, invalid_field, or_not_found
 from minara_site.kernel.plain_text import clean_text
 
 logger = structlog.get_logger(__name__)
@@ -105,9 +105,7 @@ def check_networks(text: str) -> list[str]:
 
 def get_key(*, prefix: str, user: User) -> ApiKey:
     """Return a key of this user. Raises NotFound, also for somebody else's."""
-    key: ApiKey | None = ApiKey.objects.for_owner(user).filter(prefix=prefix).first()
-    if key is None:
-        raise NotFound(_("There is no such key."))
+    key: ApiKey = or_not_found(ApiKey.objects.for_owner(user).filter(prefix=prefix).first(), _("There is no such key."))
     return key
 
 
@@ -131,9 +129,7 @@ def revoke_key(
     """
     keys = ApiKey.objects.all() if user is None else ApiKey.objects.for_owner(user)
     with transaction.atomic():
-        key: ApiKey | None = keys.select_for_update().filter(prefix=prefix).first()
-        if key is None:
-            raise NotFound(_("There is no such key."))
+        key: ApiKey = or_not_found(keys.select_for_update().filter(prefix=prefix).first(), _("There is no such key."))
         if key.revoked_at is None:
             key.revoked_at = now
             key.save(update_fields=["revoked_at"])

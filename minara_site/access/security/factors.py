@@ -22,7 +22,7 @@ from minara_site.access.policy import Role
 from minara_site.access.security.sessions import end_other_sign_ins, operator_life
 from minara_site.access.users import end_sessions, get_user
 from minara_site.kernel.audit_log.services import record_audit
-from minara_site.kernel.errors import Conflict, NotFound
+from minara_site.kernel.errors import Conflict, or_not_found
 from minara_site.kernel.plain_text import clean_text
 
 APP, PASSKEY, CODES = Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN, Authenticator.Type.RECOVERY_CODES
@@ -177,10 +177,10 @@ def keep_added(
 
 def get_factor(*, user: User, factor_id: int) -> Authenticator:
     """Return an app or passkey of this user. Raises NotFound, also for somebody else's."""
-    row = Authenticator.objects.filter(user=user, pk=factor_id, type__in=FACTORS).first()
-    if row is None:
-        raise NotFound(_("There is no such second factor."))
-    return row
+    return or_not_found(
+        Authenticator.objects.filter(user=user, pk=factor_id, type__in=FACTORS).first(),
+        _("There is no such second factor."),
+    )
 
 
 def remove_factor(

@@ -31,8 +31,8 @@ class SignInView(LoginView):  # type: ignore[misc]
         return response
 
 
-sign_in = page(Act.SIGN_IN, methods=("GET", "POST"))(SignInView.as_view())
-sign_out = page(Act.SIGN_OUT, methods=("POST",))(LogoutView.as_view())
+sign_in = page(Act.SIGN_IN, "GET", "POST")(SignInView.as_view())
+sign_out = page(Act.SIGN_OUT, "POST")(LogoutView.as_view())
 
 
 @page(Act.CLAIM_SETUP)
@@ -45,7 +45,7 @@ def first_run(request: PageRequest, token: str) -> HttpResponse:
     return first_run_page(request, token, FirstRunForm())
 
 
-@page(Act.CLAIM_SETUP, methods=("POST",))
+@page(Act.CLAIM_SETUP, "POST")
 @sensitive_post_parameters()
 def claim(request: PageRequest) -> HttpResponse:
     """Make the holder of the set-up link the first operator, and go home signed in."""

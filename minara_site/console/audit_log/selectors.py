@@ -11,7 +11,7 @@ from minara_site.kernel.audit_log.models import AuditEntry, AuditSeal
 from minara_site.kernel.audit_log.tasks import VERIFY
 from minara_site.kernel.audit_log.verification import Finding, verify_newest
 from minara_site.kernel.counts import RowCount, count_rows
-from minara_site.kernel.errors import NotFound
+from minara_site.kernel.errors import or_not_found
 from minara_site.kernel.jobs.models import JobRun, RunState
 
 SEALED_WITHIN = timedelta(minutes=15)  # the job runs every five
@@ -66,7 +66,6 @@ def load_chain(*, now: datetime) -> Chain:
 
 def get_entry(entry_id: int) -> AuditEntry:
     """Return an act. Raises NotFound."""
-    entry = AuditEntry.objects.select_related("owner").filter(pk=entry_id).first()
-    if entry is None:
-        raise NotFound(_("There is no such entry."))
-    return entry
+    return or_not_found(
+        AuditEntry.objects.select_related("owner").filter(pk=entry_id).first(), _("There is no such entry.")
+    )

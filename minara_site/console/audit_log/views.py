@@ -79,7 +79,7 @@ def chain(request: PageRequest) -> HttpResponse:
     )
 
 
-@page(Act.JOBS_RUN, methods=("POST",))
+@page(Act.JOBS_RUN, "POST")
 def check(request: PageRequest) -> HttpResponse:
     """Ask for a check of the whole chain."""
     _run, is_new = start_job(

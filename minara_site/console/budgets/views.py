@@ -55,7 +55,7 @@ def budget_context(request: PageRequest, *, now: datetime) -> dict[str, Any]:
     }
 
 
-@page(Act.BUDGET_CHANGE, methods=("GET", "POST"))
+@page(Act.BUDGET_CHANGE, "GET", "POST")
 def raise_cap(request: PageRequest, category: str, window: str) -> HttpResponse:
     """Ask for the new cap of a running window and why; then let it cost so much."""
     now, asked = timezone.now(), Window(category, window)
@@ -85,7 +85,7 @@ def raise_cap(request: PageRequest, category: str, window: str) -> HttpResponse:
     return render_form(request, "console/budgets/raise.html", form, context)
 
 
-@page(Act.BUDGET_CHANGE, methods=("POST",))
+@page(Act.BUDGET_CHANGE, "POST")
 def clear_cap(request: PageRequest, category: str, window: str) -> HttpResponse:
     """Let the settings' cap count again."""
     try:

@@ -12,14 +12,14 @@ from minara_site.web.forms import WordForm, posted
 from minara_site.web.responses import back, render_form, see_other, toast
 
 
-@page(Act.DEMO, methods=("POST",))
+@page(Act.DEMO, "POST")
 def load(request: PageRequest) -> HttpResponse:
     """Load the demo."""
     toast(request, loaded_label(load_demo(**done_by(request))))
     return back(request, "home")
 
 
-@page(Act.DEMO, methods=("GET", "POST"))
+@page(Act.DEMO, "GET", "POST")
 def remove(request: PageRequest) -> HttpResponse:
     """Show what of the demo goes and what stays, and remove it once the word is typed."""
     form = WordForm("console:demo_remove", posted(request))

@@ -69,7 +69,7 @@ def describe(
         description=translation.gettext(READER.sub("", description)),
         reader=match[1] if match else "",
         value="" if is_secret else written(value),
-        default="" if is_secret else written(field.default),
+        default="" if is_secret else written(field.get_default(call_default_factory=True)),
         origin=origin,
         is_secret=is_secret,
     )

@@ -47,7 +47,7 @@ def governance(request: PageRequest) -> HttpResponse:
     return render_list(request, "console/governance/page.html", shown, context)
 
 
-@page(Act.GOVERNANCE_CHANGE, methods=("GET", "POST"))
+@page(Act.GOVERNANCE_CHANGE, "GET", "POST")
 def change(request: PageRequest, capability: Capability) -> HttpResponse:
     """Switch a capability on, off or into the shadow."""
     form = SwitchForm(
@@ -76,7 +76,7 @@ def change(request: PageRequest, capability: Capability) -> HttpResponse:
     return render_form(request, "console/governance/change.html", form, context)
 
 
-@page(Act.GOVERNANCE_CHANGE, methods=("GET", "POST"))
+@page(Act.GOVERNANCE_CHANGE, "GET", "POST")
 def close_breaker(request: PageRequest) -> HttpResponse:
     """Close a breaker by hand, before its time is over."""
     name = (request.POST if request.method == "POST" else request.GET).get("name", "")

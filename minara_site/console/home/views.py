@@ -73,7 +73,7 @@ def home(request: PageRequest) -> HttpResponse:
     return render_page(request, "console/home/owner.html", context)
 
 
-@page(Act.OWN_SETTINGS, methods=("POST",))
+@page(Act.OWN_SETTINGS, "POST")
 def first_step(request: PageRequest, step: str) -> HttpResponse:
     """Note a step and go to what it is about."""
     if step not in set(Step):
@@ -82,7 +82,7 @@ def first_step(request: PageRequest, step: str) -> HttpResponse:
     return see_other(AFTER[Step(step)])
 
 
-@page(Act.OWN_SETTINGS, methods=("POST",))
+@page(Act.OWN_SETTINGS, "POST")
 def first_steps_again(request: PageRequest) -> HttpResponse:
     """Show the list of first steps again."""
     show_steps_again(user=request.user)

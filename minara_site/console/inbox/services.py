@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from minara_site.console.inbox.causes import find_causes
 from minara_site.console.models import CLOSED_BY_HAND, Alert, AlertKind
 from minara_site.kernel.audit_log.services import record_audit
-from minara_site.kernel.errors import Conflict, NotFound
+from minara_site.kernel.errors import Conflict, or_not_found
 
 KEPT_FOR = timedelta(days=90)
 REMEMBERED = (AlertKind.BAND, AlertKind.JUDGED)
@@ -78,7 +78,7 @@ def reopen_alert(*, alert_id: int, actor: str, now: datetime) -> None:
 
 def lock_alert(alert_id: int) -> Alert:
     """Lock and return one alert. Raises NotFound."""
-    alert: Alert | None = Alert.objects.filter(pk=alert_id).select_for_update().first()
-    if alert is None:
-        raise NotFound(_("There is no such alert."))
+    alert: Alert = or_not_found(
+        Alert.objects.filter(pk=alert_id).select_for_update().first(), _("There is no such alert.")
+    )
     return alert

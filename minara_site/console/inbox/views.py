@@ -32,7 +32,7 @@ def inbox(request: PageRequest) -> HttpResponse:
     return render_list(request, "console/inbox/list.html", shown, context)
 
 
-@page(Act.INBOX_CLOSE, methods=("POST",))
+@page(Act.INBOX_CLOSE, "POST")
 def close(request: PageRequest, alert_id: int) -> HttpResponse:
     """Close an alert that an operator has read."""
     close_alert(
@@ -47,7 +47,7 @@ def close(request: PageRequest, alert_id: int) -> HttpResponse:
     return back(request, "inbox:list")
 
 
-@page(Act.INBOX_CLOSE, methods=("POST",))
+@page(Act.INBOX_CLOSE, "POST")
 def reopen(request: PageRequest, alert_id: int) -> HttpResponse:
     """Open it again."""
     reopen_alert(

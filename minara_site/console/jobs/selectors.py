@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from django.db.models import Q, Subquery
 from django.utils.translation import gettext as _
 
-from minara_site.kernel.errors import NotFound
+from minara_site.kernel.errors import or_not_found
 from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.kernel.jobs.schedule import find_slot
 from minara_site.kernel.jobs.services import OVER
@@ -86,7 +86,4 @@ def plan(
 
 def get_run(run_id: int) -> JobRun:
     """Return a run. Raises NotFound."""
-    run = JobRun.objects.filter(pk=run_id).first()
-    if run is None:
-        raise NotFound(_("There is no such run."))
-    return run
+    return or_not_found(JobRun.objects.filter(pk=run_id).first(), _("There is no such run."))

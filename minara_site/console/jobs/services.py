@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from minara_site.access.principal import Principal
 from minara_site.kernel.audit_log.services import record_audit
-from minara_site.kernel.errors import Conflict, NotFound
+from minara_site.kernel.errors import Conflict, or_not_found
 from minara_site.kernel.jobs import services as jobs
 from minara_site.kernel.jobs.models import JobRun, RunState
 from minara_site.kernel.jobs.table import find_job
@@ -20,9 +20,7 @@ def start_job(*, principal: Principal, name: str, now: datetime) -> tuple[JobRun
 
     Raises NotFound for a job that this version has not, and Conflict for one that needs arguments.
     """
-    job = find_job(name)
-    if job is None:
-        raise NotFound(_("This version has no such job."))
+    job = or_not_found(find_job(name), _("This version has no such job."))
     if job.needs_arguments:
         raise Conflict(_("This job works on something that is chosen where it is asked for; it cannot start alone."))
     with transaction.atomic():

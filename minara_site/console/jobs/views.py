@@ -79,7 +79,7 @@ def shape(request: PageRequest, run_id: int) -> RunRow:
     return shape_runs([get_run(run_id)], reader=request.user)[0]
 
 
-@page(Act.JOBS_RUN, methods=("POST",))
+@page(Act.JOBS_RUN, "POST")
 def start(request: PageRequest) -> HttpResponse:
     """Ask for a run of a job now."""
     name = request.POST.get("job", "")
@@ -95,7 +95,7 @@ def start(request: PageRequest) -> HttpResponse:
     return see_other("jobs:run", made.pk)
 
 
-@page(Act.JOBS_RUN, methods=("POST",))
+@page(Act.JOBS_RUN, "POST")
 def cancel(request: PageRequest, run_id: int) -> HttpResponse:
     """Stop a run."""
     run = get_run(run_id)
@@ -111,7 +111,7 @@ def cancel(request: PageRequest, run_id: int) -> HttpResponse:
     return see_other("jobs:run", run_id)
 
 
-@page(Act.JOBS_RUN, methods=("POST",))
+@page(Act.JOBS_RUN, "POST")
 def retry(request: PageRequest, run_id: int) -> HttpResponse:
     """Try a run again."""
     run = get_run(run_id)

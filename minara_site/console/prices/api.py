@@ -11,7 +11,7 @@ from minara_site.access.policy import Act
 from minara_site.kernel.market.core import Point
 from minara_site.kernel.market.services import MAX_POINTS, record_points
 from minara_site.kernel.market.symbols import describe_symbol, read_symbol, require_symbol
-from minara_site.shell.pages import PageRequest
+from minara_site.shell.pages import PageRequest, done_by
 from minara_site.web.schemas import Data, Strict, SymbolOut
 from minara_site.web.values import Moment, Price
 
@@ -73,8 +73,7 @@ def post(request: PageRequest, payload: Body[NewPrices]) -> Status[dict[str, Any
         points=[Point(each.symbol, each.ts, each.price) for each in payload],
         owner_id=None if principal.is_operator else principal.owner.pk,
         source=principal.actor,
-        actor=principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
     stored = {
         "new": counts.new,

@@ -30,7 +30,7 @@ def prices(request: PageRequest) -> HttpResponse:
     return render_page(request, "console/prices/page.html", context)
 
 
-@page(Act.PRICES_REVIEW, methods=("POST",))
+@page(Act.PRICES_REVIEW, "POST")
 def confirm(
     request: PageRequest,
     seconds: int,

@@ -20,7 +20,7 @@ from minara_site.console.quarantine.pages import DECIDED
 from minara_site.console.quarantine.queue import GOAL, Queue, Row, load_queue
 from minara_site.console.quarantine.verdicts import Chosen, decide_items, undo_items
 from minara_site.kernel.counts import RowCount, count_rows
-from minara_site.kernel.errors import Conflict, Invalid, NotFound
+from minara_site.kernel.errors import Conflict, Invalid, NotFound, or_not_found
 from minara_site.shell.pages import PageRequest, page
 from minara_site.shell.review import ReviewKind, kinds_for
 from minara_site.web.labels import sentences
@@ -57,7 +57,7 @@ def one(request: PageRequest, review_kind: str, review_key: str) -> HttpResponse
     return show_one(request, kind, row, found)
 
 
-@page(Act.REVIEW_OWN, methods=("POST",))
+@page(Act.REVIEW_OWN, "POST")
 def claim_item(request: PageRequest, review_kind: str, review_key: str) -> HttpResponse:
     """Claim an item for five minutes or renew that; `end` ends it. HTMX gets who reviews it now."""
     kind, now = kind_of(review_kind, request.principal), timezone.now()
@@ -78,7 +78,7 @@ def claim_item(request: PageRequest, review_kind: str, review_key: str) -> HttpR
     return back(request, reverse("quarantine:one", args=[kind.name, item.key]))
 
 
-@page(Act.REVIEW_OWN, methods=("POST",))
+@page(Act.REVIEW_OWN, "POST")
 def verdict(request: PageRequest) -> HttpResponse:
     """Accept or refuse the chosen items, all or none; of several those are left out that are accepted by themselves."""
     accepts = VERDICTS.get(request.POST.get("action", ""))
@@ -105,7 +105,7 @@ def verdict(request: PageRequest) -> HttpResponse:
     return decide(request, chosen, accepts=accepts, note=note)
 
 
-@page(Act.REVIEW_OWN, methods=("POST",))
+@page(Act.REVIEW_OWN, "POST")
 def undo(request: PageRequest, review_items: str) -> HttpResponse:
     """Undo whole verdicts: with each of these items all come back that were decided with it; the first is shown."""
     chosen = read_chosen(review_items.split(","), request.principal)
@@ -128,10 +128,7 @@ def undo(request: PageRequest, review_items: str) -> HttpResponse:
 
 def kind_of(name: str, principal: Principal) -> ReviewKind:
     """Return the kind of that name, where this reader reviews it. Raises NotFound."""
-    found = kinds_for(principal).get(name)
-    if found is None:
-        raise NotFound(_("Nothing of this kind waits for a person."))
-    return found
+    return or_not_found(kinds_for(principal).get(name), _("Nothing of this kind waits for a person."))
 
 
 def read_chosen(item_ids: Sequence[str], principal: Principal) -> dict[ReviewKind, list[str]]:

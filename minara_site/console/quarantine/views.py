@@ -110,7 +110,7 @@ def decided_one(request: PageRequest, hold_id: int) -> HttpResponse:
     return show_one(request, "decided", hold_id)
 
 
-@page(Act.HOLD_RELEASE, methods=("POST",))
+@page(Act.HOLD_RELEASE, "POST")
 def release(request: PageRequest, hold_id: int) -> HttpResponse:
     """Let one text in; what gives orders or holds a secret is shown once more before."""
     hold = get_hold(owner=request.principal.reaches(Act.HOLD_RELEASE), hold_id=hold_id)
@@ -119,7 +119,7 @@ def release(request: PageRequest, hold_id: int) -> HttpResponse:
     return decide(request, "release", [hold_id])
 
 
-@page(Act.DOCUMENT_RELEASE, methods=("POST",))
+@page(Act.DOCUMENT_RELEASE, "POST")
 def let_in(request: PageRequest, own_hold_id: int) -> HttpResponse:
     """Let a text in that steers one's own agent, after a fresh sign-in; that is the confirmation."""
     principal, now = request.principal, timezone.now()
@@ -138,19 +138,19 @@ def let_in(request: PageRequest, own_hold_id: int) -> HttpResponse:
     return back(request, "held:list")
 
 
-@page(Act.HOLD_DISCARD, methods=("POST",))
+@page(Act.HOLD_DISCARD, "POST")
 def discard(request: PageRequest, hold_id: int) -> HttpResponse:
     """Refuse one text."""
     return decide(request, "discard", [hold_id])
 
 
-@page(Act.HOLD_DISCARD, methods=("POST",))
+@page(Act.HOLD_DISCARD, "POST")
 def again(request: PageRequest, hold_id: int) -> HttpResponse:
     """Hold one text again that was released or discarded."""
     return undo_decisions(request, [hold_id])
 
 
-@page(Act.HOLD_DISCARD, methods=("POST",))
+@page(Act.HOLD_DISCARD, "POST")
 def undo(request: PageRequest, hold_id: int) -> HttpResponse:
     """Undo a whole decision: hold this text again and all that were decided with it."""
     owner = request.principal.reaches(Act.HOLD_DISCARD)
@@ -160,7 +160,7 @@ def undo(request: PageRequest, hold_id: int) -> HttpResponse:
     )
 
 
-@page(Act.HOLD_DISCARD, methods=("POST",))
+@page(Act.HOLD_DISCARD, "POST")
 def bulk(request: PageRequest) -> HttpResponse:
     """Release or discard the chosen texts, all of them or none."""
     return decide_chosen(request, HELD_LIST.chosen_ids(request))

@@ -23,7 +23,7 @@ from minara_site.web.lists import total_label
 from minara_site.web.responses import form_status, render_page, see_other, toast
 
 
-@page(Act.SCAN_RULES, methods=("GET", "POST"))
+@page(Act.SCAN_RULES, "GET", "POST")
 @sensitive_post_parameters("text")
 def scan_rules(request: PageRequest) -> HttpResponse:
     """Show the rules; a posted text is judged, shown with what was found, and forgotten."""
@@ -50,7 +50,7 @@ def scan_rules(request: PageRequest) -> HttpResponse:
     )
 
 
-@page(Act.SCAN_RULES, methods=("POST",))
+@page(Act.SCAN_RULES, "POST")
 def rescan(request: PageRequest) -> HttpResponse:
     """Queue a re-scan of every stored text, unless one waits or runs already."""
     if load_freshness().is_under_way:

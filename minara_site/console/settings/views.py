@@ -19,7 +19,7 @@ from minara_site.web.responses import form_status, render_page, see_other, toast
 MAX_LOOKS = 20
 
 
-@page(Act.OWN_SETTINGS, methods=("GET", "POST"))
+@page(Act.OWN_SETTINGS, "GET", "POST")
 def settings(request: PageRequest) -> HttpResponse:
     """Show and keep the preferences; they apply from the next page on."""
     person = User.objects.get(pk=request.user.pk)  # the form writes into its copy, never into the signed-in reader

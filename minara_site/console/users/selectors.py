@@ -16,7 +16,7 @@ from minara_site.access.models import ApiKey, Invitation, User
 from minara_site.access.policy import Role
 from minara_site.access.security.factors import factor_exists
 from minara_site.access.security.sessions import life_of
-from minara_site.kernel.errors import NotFound
+from minara_site.kernel.errors import or_not_found
 
 NO_PASSWORD = Q(password__startswith=UNUSABLE_PASSWORD_PREFIX)
 
@@ -53,10 +53,7 @@ def list_people(now: datetime) -> "QuerySet[User]":
 
 def get_person(user_id: int, *, now: datetime) -> User:
     """Return somebody as `list_people` does. Raises NotFound."""
-    user = list_people(now).filter(pk=user_id).first()
-    if user is None:
-        raise NotFound(_("There is no such user."))
-    return user
+    return or_not_found(list_people(now).filter(pk=user_id).first(), _("There is no such user."))
 
 
 def status_of(user: User) -> AccountStatus:

@@ -87,7 +87,7 @@ def one(request: PageRequest, user_id: int) -> HttpResponse:
     return render_page(request, "console/users/one.html", context)
 
 
-@page(Act.USERS_CHANGE, methods=("GET", "POST"))
+@page(Act.USERS_CHANGE, "GET", "POST")
 def invite(request: PageRequest) -> HttpResponse:
     """Make somebody and show the link by which they choose a password, once."""
     form = InviteForm(posted(request))
@@ -109,7 +109,7 @@ def invite(request: PageRequest) -> HttpResponse:
     )
 
 
-@page(Act.USERS_CHANGE, methods=("GET", "POST"))
+@page(Act.USERS_CHANGE, "GET", "POST")
 def new_link(request: PageRequest, user_id: int) -> HttpResponse:
     """Make a new link for somebody who lost theirs, or their password."""
     user = get_person(user_id, now=timezone.now())
@@ -128,7 +128,7 @@ def new_link(request: PageRequest, user_id: int) -> HttpResponse:
     return render_page(request, "console/users/new_link.html", context)
 
 
-@page(Act.USERS_CHANGE, methods=("POST",))
+@page(Act.USERS_CHANGE, "POST")
 def withdraw_link(request: PageRequest, user_id: int) -> HttpResponse:
     """Let the link of somebody open nothing any more."""
     user = get_person(user_id, now=timezone.now())
@@ -159,7 +159,7 @@ def link_page(request: PageRequest, link: NewLink) -> HttpResponse:
     )
 
 
-@page(Act.USERS_CHANGE, methods=("GET", "POST"))
+@page(Act.USERS_CHANGE, "GET", "POST")
 def role(request: PageRequest, user_id: int) -> HttpResponse:
     """Give somebody another role."""
     user = get_person(user_id, now=timezone.now())
@@ -188,7 +188,7 @@ def role(request: PageRequest, user_id: int) -> HttpResponse:
     return render_form(request, "console/users/role.html", form, context)
 
 
-@page(Act.USERS_CHANGE, methods=("GET", "POST"))
+@page(Act.USERS_CHANGE, "GET", "POST")
 def change(request: PageRequest, user_id: int, name: str) -> HttpResponse:
     """Do what the page's button says, where it must be after its word was typed."""
     user, asked = get_person(user_id, now=timezone.now()), CHANGES[name]
@@ -206,7 +206,7 @@ def change(request: PageRequest, user_id: int, name: str) -> HttpResponse:
     return render_form(request, "console/users/change.html", form, context)
 
 
-@page(Act.USERS_CHANGE, methods=("GET", "POST"))
+@page(Act.USERS_CHANGE, "GET", "POST")
 def key_revoke(request: PageRequest, user_id: int, prefix: str) -> HttpResponse:
     """Close a key of somebody for good."""
     user: User = get_person(user_id, now=timezone.now())

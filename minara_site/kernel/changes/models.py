@@ -9,6 +9,7 @@ from typing import ClassVar, Self
 from django.db import models
 from django.db.models import F, Q
 
+from minara_site.kernel.fields import one_of
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 
 
@@ -42,9 +43,7 @@ class ChangeSet(models.Model):
 
     class Meta:
         db_table = "change_sets"
-        constraints: ClassVar = [
-            models.CheckConstraint(condition=Q(state__in=list(SetState)), name="change_set_state_known")
-        ]
+        constraints: ClassVar = [one_of("state", SetState, "change_set_state_known")]
         indexes: ClassVar = [models.Index(fields=["actor", "at"], name="change_sets_of_actor")]
 
 

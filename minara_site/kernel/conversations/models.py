@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Self
 
 from django.db import models
 
-from minara_site.kernel.ownership import OwnedQuerySet, owner_key
+from minara_site.kernel.ownership import OwnedQuerySet, OwnedRow
 
 MIN_TIER, USUAL_TIER, MAX_TIER = 1, 3, 5
 """Permission tiers of an agent's tools; the higher, the more a tool may do."""
@@ -23,7 +23,7 @@ class SessionQuerySet(OwnedQuerySet):
         return self.open().filter(last_active_at__lte=cutoff)
 
 
-class Session(models.Model):
+class Session(OwnedRow):
     """One conversation of an agent with its owner. `last_active_at` is its start or its newest turn.
 
     `max_tier` is the highest tier of tools that its agent may call. Nothing here enforces it; suggestions mark tools
@@ -31,7 +31,6 @@ class Session(models.Model):
     """
 
     id = models.CharField(primary_key=True, max_length=27)  # sess_ and 22 characters
-    owner = owner_key()
     title = models.CharField(max_length=200, blank=True)
     max_tier = models.PositiveSmallIntegerField(default=USUAL_TIER, db_default=USUAL_TIER)
     created_at = models.DateTimeField()

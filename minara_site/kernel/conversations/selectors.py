@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from minara_site.kernel.conversations.models import Session, Turn
-from minara_site.kernel.errors import NotFound
+from minara_site.kernel.errors import or_not_found
 from minara_site.kernel.ownership import Owner
 
 TURNS_READ = 200
@@ -17,9 +17,7 @@ def get_session(*, owner: Owner, session_id: str, lock: bool = False) -> Session
     rows = Session.objects.for_owner(owner)
     if lock:
         rows = rows.select_for_update(of=("self",))
-    session: Session | None = rows.filter(pk=session_id).first()
-    if session is None:
-        raise NotFound(_("There is no such session."))
+    session: Session = or_not_found(rows.filter(pk=session_id).first(), _("There is no such session."))
     return session
 
 

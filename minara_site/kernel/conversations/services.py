@@ -20,7 +20,7 @@ from minara_site.kernel.core.redact import redact
 from minara_site.kernel.errors import Conflict, invalid_field
 from minara_site.kernel.jobs.busy import clear_busy, mark_busy
 from minara_site.kernel.jobs.topics import announce
-from minara_site.kernel.ownership import Owner, lock_owner
+from minara_site.kernel.ownership import Owner, owner_locked
 from minara_site.kernel.plain_text import check_text, clean_text
 
 TURN_RECORDED = "turn:recorded"
@@ -109,8 +109,7 @@ def record_turn(
     user_message = check_text(turn.user_message, field="user_message", max_chars=MAX_MESSAGE_CHARS)
     assistant_message = check_text(turn.assistant_message, field="assistant_message", max_chars=MAX_MESSAGE_CHARS)
     tool_calls = clean_tool_calls(turn.tool_calls)
-    with transaction.atomic():
-        lock_owner(owner.pk)
+    with owner_locked(owner.pk):
         session = get_session(owner=owner, session_id=session_id, lock=True)
         if session.ended_at is not None:
             raise Conflict(_("This session has ended. Start a new one."), code="session_ended")

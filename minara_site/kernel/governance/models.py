@@ -3,11 +3,10 @@
 from typing import Any, ClassVar
 
 from django.db import models
-from django.db.models import Q
 from django.db.models.functions import Length
 from django.db.models.lookups import Range
 
-from minara_site.kernel.fields import usd_field
+from minara_site.kernel.fields import one_of, usd_field
 from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 
@@ -30,10 +29,7 @@ class CapabilitySwitch(models.Model):
                 condition=Range(Length("capability"), NAME_CHARS),
                 name="capability_name_length",
             ),
-            models.CheckConstraint(
-                condition=Q(mode__in=list(Mode)),
-                name="capability_mode_known",
-            ),
+            one_of("mode", Mode, "capability_mode_known"),
         ]
 
 

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 from django.db import models
 from django.db.models import Q
 
+from minara_site.kernel.fields import one_of
 from minara_site.kernel.guard.core import Reason
 from minara_site.kernel.ownership import OwnedQuerySet, owner_key
 
@@ -71,14 +72,8 @@ class Hold(models.Model):
                 condition=Q(decision__isnull=True),
                 name="one_open_hold_per_text",
             ),
-            models.CheckConstraint(
-                condition=Q(reason__in=list(Reason)),
-                name="hold_reason_known",
-            ),
-            models.CheckConstraint(
-                condition=Q(decision__isnull=True) | Q(decision__in=list(Decision)),
-                name="hold_decision_known",
-            ),
+            one_of("reason", Reason, "hold_reason_known"),
+            one_of("decision", Decision, "hold_decision_known", null=True),
         ]
         indexes: ClassVar = [
             models.Index(

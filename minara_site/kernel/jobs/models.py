@@ -6,7 +6,8 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 
-from minara_site.kernel.ownership import owner_key
+from minara_site.kernel.fields import one_of
+from minara_site.kernel.ownership import OwnedRow
 
 BROKER_SEEN = "broker_seen_at"
 """Key in the instance's facts: when the broker last answered a tick."""
@@ -63,10 +64,7 @@ class JobRun(models.Model):
                 condition=Q(not_before__isnull=False),
                 name="one_run_to_come",
             ),
-            models.CheckConstraint(
-                condition=Q(state__in=list(RunState)),
-                name="job_run_state_known",
-            ),
+            one_of("state", RunState, "job_run_state_known"),
         ]
         indexes: ClassVar = [
             models.Index(fields=["-created_at", "-id"], name="job_runs_newest"),
@@ -79,10 +77,9 @@ class JobRun(models.Model):
         ]
 
 
-class OwnerSchedule(models.Model):
+class OwnerSchedule(OwnedRow):
     """When a job is due for an owner, None for not before something asks for it; `ran_at` is its last run's begin."""
 
-    owner = owner_key()
     job = models.CharField(max_length=80)
     due_at = models.DateTimeField(null=True)
     ran_at = models.DateTimeField(null=True)

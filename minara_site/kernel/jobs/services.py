@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import F, Max, QuerySet
 from django.utils.translation import gettext as _
 
-from minara_site.kernel.errors import Conflict, NotFound
+from minara_site.kernel.errors import Conflict, or_not_found
 from minara_site.kernel.instance.models import InstanceMeta
 from minara_site.kernel.jobs import queue
 from minara_site.kernel.jobs.models import BROKER_SEEN, JobRun, RunState, WorkerSeen
@@ -302,7 +302,7 @@ def delete_runs(*, now: datetime) -> int:
 
 def raise_for_state(run_id: int, sentence: str) -> None:
     """Raise NotFound for an unknown run, else Conflict with the sentence that names its state."""
-    state = JobRun.objects.filter(pk=run_id).values_list("state", flat=True).first()
-    if state is None:
-        raise NotFound(_("There is no such run."))
+    state = or_not_found(
+        JobRun.objects.filter(pk=run_id).values_list("state", flat=True).first(), _("There is no such run.")
+    )
     raise Conflict(sentence % {"state": state}, current={"state": state})

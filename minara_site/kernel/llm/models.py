@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from minara_site.kernel.fields import usd_field
+from minara_site.kernel.fields import one_of, usd_field
 from minara_site.kernel.llm.core import Category
 from minara_site.kernel.llm.core.windows import EVERY
 from minara_site.kernel.ownership import OwnedQuerySet
@@ -48,10 +48,7 @@ class LlmUsage(models.Model):
     class Meta:
         db_table = "llm_usage"
         constraints: ClassVar = [
-            models.CheckConstraint(
-                condition=Q(category__in=list(Category)),
-                name="llm_usage_category_known",
-            ),
+            one_of("category", Category, "llm_usage_category_known"),
             models.CheckConstraint(
                 condition=Q(cost_usd__gte=0),
                 name="llm_usage_cost_not_negative",
@@ -88,10 +85,7 @@ class BudgetWindow(models.Model):
         db_table = "budget_windows"
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["category", "window"], name="one_budget_window"),
-            models.CheckConstraint(
-                condition=Q(category__in=[*Category, EVERY]),
-                name="budget_category_known",
-            ),
+            one_of("category", [*Category, EVERY], "budget_category_known"),
             models.CheckConstraint(
                 condition=Q(spent_usd__gte=0),
                 name="budget_spent_not_negative",
@@ -113,10 +107,7 @@ class BudgetReservation(models.Model):
     class Meta:
         db_table = "budget_reservations"
         constraints: ClassVar = [
-            models.CheckConstraint(
-                condition=Q(category__in=list(Category)),
-                name="reservation_category_known",
-            ),
+            one_of("category", Category, "reservation_category_known"),
             models.CheckConstraint(
                 condition=Q(amount_usd__gte=0),
                 name="reservation_not_negative",

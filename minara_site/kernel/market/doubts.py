@@ -15,7 +15,7 @@ from django.db.models.functions import Coalesce
 from django.utils.translation import gettext as _
 
 from minara_site.kernel.audit_log.services import record_audit
-from minara_site.kernel.errors import Conflict, NotFound
+from minara_site.kernel.errors import Conflict, or_not_found
 from minara_site.kernel.events import prices_recorded, send_after_commit
 from minara_site.kernel.market.changed import Span, note_changed
 from minara_site.kernel.market.core import newest_quote
@@ -122,9 +122,7 @@ def confirm_price(
     """
     rows: QuerySet[Any] = (PriceBar if seconds else PricePoint).objects.filter(pk=price_id, owner=None)
     with transaction.atomic():
-        row = rows.select_for_update().first()
-        if row is None:
-            raise NotFound(_("There is no such price."))
+        row = or_not_found(rows.select_for_update().first(), _("There is no such price."))
         if (row.doubted_at is None) != is_undo:
             raise Conflict(_("This changed since you opened it. Reload the page."))
         note_changed({row.symbol: (row.at, row.at)}, owner_id=None, now=now)

@@ -6,7 +6,8 @@ from typing import Any, ClassVar, Self
 from django.db import models
 from django.db.models import Q
 
-from minara_site.kernel.ownership import OwnedQuerySet, owner_key
+from minara_site.kernel.fields import one_of
+from minara_site.kernel.ownership import OwnedQuerySet, OwnedRow
 
 
 class ProposalState(StrEnum):
@@ -26,7 +27,7 @@ class ProposedChangeQuerySet(OwnedQuerySet):
         return self.filter(state=ProposalState.OPEN)
 
 
-class ProposedChange(models.Model):
+class ProposedChange(OwnedRow):
     """A change of a row of its owner that a key asks for.
 
     `key` is the row's name, as changes keep it. `after` are the columns that it would have, `former` those that it
@@ -34,7 +35,6 @@ class ProposedChange(models.Model):
     its owner decided so.
     """
 
-    owner = owner_key()
     kind = models.CharField(max_length=32)
     key = models.CharField(max_length=120)
     action = models.CharField(max_length=16)
@@ -54,7 +54,7 @@ class ProposedChange(models.Model):
     class Meta:
         db_table = "proposed_changes"
         constraints: ClassVar = [
-            models.CheckConstraint(condition=Q(state__in=list(ProposalState)), name="proposal_state_known"),
+            one_of("state", ProposalState, "proposal_state_known"),
             models.UniqueConstraint(
                 fields=["owner", "kind", "key", "actor"],
                 condition=Q(state=ProposalState.OPEN),

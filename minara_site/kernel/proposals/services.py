@@ -9,10 +9,10 @@ from django.utils.translation import gettext as _
 
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.core.redact import redact_text
-from minara_site.kernel.errors import Conflict, Invalid, NotFound, Throttled
+from minara_site.kernel.errors import Conflict, Invalid, NotFound, Throttled, or_not_found
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.labels import SENTENCES
-from minara_site.kernel.ownership import lock_owner
+from minara_site.kernel.ownership import lock_owner, owner_locked
 from minara_site.kernel.proposals.kinds import Proposed, proposed_kinds
 from minara_site.kernel.proposals.models import ProposalState, ProposedChange
 
@@ -37,8 +37,7 @@ def propose(
     """
     check_texts({**after, "reason": reason})
     owner, actor = principal.owner, principal.actor
-    with transaction.atomic():
-        lock_owner(owner.pk)
+    with owner_locked(owner.pk):
         mine = ProposedChange.objects.open().filter(owner=owner)
         mine.filter(kind=kind, key=key, actor=actor).update(state=ProposalState.REPLACED, decided_at=now)
         if mine.count() >= MAX_OPEN:
@@ -126,9 +125,7 @@ def lock_own(proposal_id: int, principal: Any) -> ProposedChange:
     """Return a proposal to its owner, locked until the transaction ends. Raises NotFound."""
     lock_owner(principal.owner.pk)
     own = ProposedChange.objects.for_owner(principal.owner).select_for_update(of=("self",))
-    proposal: ProposedChange | None = own.filter(pk=proposal_id).first()
-    if proposal is None:
-        raise NotFound(_("There is no such proposal."))
+    proposal: ProposedChange = or_not_found(own.filter(pk=proposal_id).first(), _("There is no such proposal."))
     return proposal
 
 

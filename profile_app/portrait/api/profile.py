@@ -13,7 +13,7 @@ from minara_site.access.policy import Act
 from minara_site.kernel.guard.selectors import hold_record
 from minara_site.kernel.ownership import owner_locked
 from minara_site.shell.answers import was_proposed
-from minara_site.shell.pages import PageRequest
+from minara_site.shell.pages import PageRequest, done_by
 from minara_site.web.schemas import Data, HeldOut, OwnerQuery, Strict, WasProposed
 from profile_app.documents.core import CUSTOM_PROMPT, Origin
 from profile_app.documents.proposals import propose_empty
@@ -243,8 +243,7 @@ def refresh(request: PageRequest) -> Status[dict[str, Any]]:
     principal = request.principal
     run = request_refresh(
         owner=principal.owner,
-        actor=principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
     return Status(202, {"data": {"run_id": run.pk}})
 
@@ -257,8 +256,7 @@ def write_prompt(request: PageRequest, content: str) -> SavedDocument:
         owner=principal.owner,
         content=content,
         origin=origin,
-        actor=principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
 
 

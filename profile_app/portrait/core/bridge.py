@@ -36,7 +36,7 @@ MARKET_OF = {
     AssetClass.INDEX: "stocks",
     AssetClass.COMMODITY: "commodities",
 }
-"""The market of a class of assets; stablecoins and forex have none."""
+"""The market of a class of assets; stablecoins, forex and what is not known have none, pre_ipo is only declared."""
 
 
 def any_of(english: str, chinese: str = "") -> re.Pattern[str]:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from minara_site.access.models import User
 from minara_site.kernel.core.vocabulary import RUN_ORIGIN
-from minara_site.kernel.errors import NotFound
+from minara_site.kernel.errors import NotFound, or_not_found
 from minara_site.kernel.ownership import Owner
 from minara_site.kernel.plain_text import parse_number
 from minara_site.kernel.prepared import OWNER_ID, Prepared
@@ -39,10 +39,7 @@ def find_tag(*, owner: Owner, name: str) -> UserTag | None:
 def get_tag(*, owner: Owner, name: str) -> UserTag:
     """Return what counts of a dimension. Raises NotFound, also for what is no dimension."""
     check_name(name)
-    tag = find_tag(owner=owner, name=name)
-    if tag is None:
-        raise NotFound(_("There is no tag of this dimension."))
-    return tag
+    return or_not_found(find_tag(owner=owner, name=name), _("There is no tag of this dimension."))
 
 
 def check_name(name: str) -> None:

@@ -12,13 +12,11 @@ from datetime import datetime
 from itertools import groupby, islice
 from typing import Any
 
-from django.db import transaction
-
 from learning_app.preferences.core import PREFERENCE_ORIGIN
 from learning_app.preferences.models import Preference
 from learning_app.vocabulary import PreferenceDimension, PreferenceKind
 from minara_site.access.models import User
-from minara_site.kernel.ownership import lock_owner
+from minara_site.kernel.ownership import owner_locked
 from profile_app.portrait.core.bridge import BRIDGE, TAG_OF, tag_of
 from profile_app.portrait.core.tags import TagSource, TagValue, parse_stored_tag_value
 from profile_app.portrait.models import UserTagEvent
@@ -66,8 +64,7 @@ def follow(*, owner: User, dimension: PreferenceDimension, now: datetime) -> str
     What a person cleared stays cleared until a preference is activated after that.
     """
     name = TAG_OF[dimension]
-    with transaction.atomic():
-        lock_owner(owner.pk)
+    with owner_locked(owner.pk):
         last = find_last(owner=owner, name=name, source=LEARNED)
         rows = soft(Preference.objects.filter(owner=owner, dimension=dimension))
         if last is not None and last.kind == "cleared":

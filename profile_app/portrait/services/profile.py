@@ -21,7 +21,7 @@ from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.labels import SENTENCES
 from minara_site.kernel.jobs.models import JobRun
 from minara_site.kernel.jobs.services import request_run
-from minara_site.kernel.ownership import lock_owner
+from minara_site.kernel.ownership import lock_owner, owner_locked
 from minara_site.kernel.plain_text import storable_problem
 from profile_app.documents.core import CUSTOM_PROMPT, PROFILE_SUMMARY, Origin
 from profile_app.documents.models import Document
@@ -201,8 +201,7 @@ def save_custom_prompt(
     What a named key writes always waits. Raises Invalid, and Conflict for another version.
     """
     content = content if content.strip() else ""
-    with transaction.atomic():
-        lock_owner(owner.pk)
+    with owner_locked(owner.pk):
         stored = find_prompt(owner)
         if not content and (stored is None or not stored.version):
             nothing = stored or Document(owner=owner, kind=CUSTOM_PROMPT, name=CUSTOM_PROMPT, updated_at=now)
@@ -259,8 +258,7 @@ def copy_texts_in_force(documents: Sequence[Document], *, now: datetime) -> None
 
 def request_refresh(*, owner: User, actor: str, now: datetime) -> JobRun:
     """Ask for a refresh of the portrait, once a minute for each owner. Raises Throttled."""
-    with transaction.atomic():
-        lock_owner(owner.pk)
+    with owner_locked(owner.pk):
         if wait := refresh_wait(find_last_refresh(owner.pk), now):
             seconds = ceil(wait.total_seconds())
             detail = _("It was refreshed less than a minute ago. Wait %(seconds)d seconds.") % {"seconds": seconds}

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import record_audit
-from minara_site.kernel.errors import Conflict, NotFound, invalid_field, refuse_problems
-from minara_site.kernel.ownership import lock_owner
+from minara_site.kernel.errors import Conflict, invalid_field, or_not_found, refuse_problems
+from minara_site.kernel.ownership import owner_locked
 from profile_app.portrait.core.tags import (
     MARKETS,
     MULTIPLE,
@@ -95,8 +94,7 @@ def set_tags(
     value, by the name of its dimension, and NotFound.
     """
     check_values(values)
-    with transaction.atomic():
-        lock_owner(owner.pk)
+    with owner_locked(owner.pk):
         said = Said(owner, source, actor, now, origin, is_demo)
         changes = [said.write(name, serialize_tag_value(name, value)) for name, value in values.items()]
         if is_audited:
@@ -119,8 +117,7 @@ def clear_tag(
     now: datetime,
 ) -> TagChange:
     """Clear what counts of a dimension; what a weaker source said last comes back. Raises NotFound."""
-    with transaction.atomic():
-        lock_owner(owner.pk)
+    with owner_locked(owner.pk):
         change = end_claim(
             owner,
             get_tag(owner=owner, name=name),
@@ -141,8 +138,7 @@ def withdraw_tag(
     is_audited: bool = True,
 ) -> TagChange:
     """Take back what a source other than the user says of a dimension, whether it counts or not."""
-    with transaction.atomic():
-        lock_owner(owner.pk)
+    with owner_locked(owner.pk):
         claim, tag = find_claim(owner=owner, name=name, source=source), find_tag(owner=owner, name=name)
         if claim is None:
             return TagChange(name, UNCHANGED, tag)
@@ -177,8 +173,7 @@ def confirm_tag(
     now: datetime,
 ) -> TagChange:
     """Make what was inferred or learned the owner's own word; what is declared stays. Raises NotFound."""
-    with transaction.atomic():
-        lock_owner(owner.pk)
+    with owner_locked(owner.pk):
         tag = get_tag(owner=owner, name=name)
         change = Said(owner, TagSource.USER, actor, now).write(name, tag.value, kind="confirmed")
         record([change], owner=owner, actor=actor, now=now)
@@ -196,8 +191,7 @@ def union_markets(
 
     Raises Invalid for what is no market.
     """
-    with transaction.atomic():
-        lock_owner(owner.pk)
+    with owner_locked(owner.pk):
         tag = find_tag(owner=owner, name=MARKETS)
         if not values:
             return TagChange(MARKETS, UNCHANGED, tag)
@@ -221,11 +215,11 @@ def undo_change(
     now: datetime,
 ) -> TagChange:
     """Give a dimension back what counted before its last change. Raises NotFound, Conflict when it changed since."""
-    with transaction.atomic():
-        lock_owner(owner.pk)
-        event = list_events(owner=owner).filter(pk=event_id, kind__in=UNDONE_KINDS).first()
-        if event is None:
-            raise NotFound(_("There is nothing left to undo."))
+    with owner_locked(owner.pk):
+        event = or_not_found(
+            list_events(owner=owner).filter(pk=event_id, kind__in=UNDONE_KINDS).first(),
+            _("There is nothing left to undo."),
+        )
         own = list_events(owner=owner).filter(name=event.name)
         ended_elsewhere = Q(kind="withdrawn") & ~Q(source_before=event.source)
         if own.filter(pk__gt=event.pk).exclude(Q(kind=OUTRANKED) | ended_elsewhere).exists():

@@ -6,10 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from django.db import transaction
-
 from minara_site.access.models import User
-from minara_site.kernel.ownership import lock_owner
+from minara_site.kernel.ownership import owner_locked
 from profile_app.portrait.core.tags import STRENGTH, TagSource, serialize_tag_value
 from profile_app.portrait.core.v1 import RENAMED, TagV2, is_retired, migrate_tag
 from profile_app.portrait.models import UserTag, UserTagV1
@@ -43,8 +41,7 @@ def migrate_tags(*, owner: User, apply: bool, now: datetime) -> list[Migrated]:
     A tag in force gives way to no weaker one and to no older one of the same source. What was read is marked, so
     that the next run passes over it; what nobody knows stays as it is.
     """
-    with transaction.atomic():
-        lock_owner(owner.pk)
+    with owner_locked(owner.pk):
         tags = {tag.name: tag for tag in UserTag.objects.for_owner(owner)}
         rows = UserTagV1.objects.for_owner(owner).filter(migrated_at=None)
         done = [

@@ -40,7 +40,7 @@ def tags_page(request: PageRequest) -> HttpResponse:
     )
 
 
-@page(Act.PROFILE_WRITE, methods=("POST",))
+@page(Act.PROFILE_WRITE, "POST")
 def declare(request: PageRequest, tag_name: str) -> HttpResponse:
     """Declare a value; of markets several."""
     owner, sent = request.principal.owner, request.POST.getlist("value")
@@ -69,7 +69,7 @@ def declare(request: PageRequest, tag_name: str) -> HttpResponse:
     )
 
 
-@page(Act.PROFILE_WRITE, methods=("POST",))
+@page(Act.PROFILE_WRITE, "POST")
 def clear(request: PageRequest, tag_name: str) -> HttpResponse:
     """Clear what counts; what was inferred before counts again."""
     change = clear_tag(
@@ -85,7 +85,7 @@ def clear(request: PageRequest, tag_name: str) -> HttpResponse:
     )
 
 
-@page(Act.PROFILE_WRITE, methods=("POST",))
+@page(Act.PROFILE_WRITE, "POST")
 def confirm(request: PageRequest, tag_name: str) -> HttpResponse:
     """Make an inferred or learned value one's own word."""
     change = confirm_tag(
@@ -96,7 +96,7 @@ def confirm(request: PageRequest, tag_name: str) -> HttpResponse:
     return answer(request, change, _("Confirmed. It is your own word now."))
 
 
-@page(Act.PROFILE_WRITE, methods=("POST",))
+@page(Act.PROFILE_WRITE, "POST")
 def undo(request: PageRequest, tag_event_id: int) -> HttpResponse:
     """Give a dimension back what counted before its last change."""
     change = undo_change(

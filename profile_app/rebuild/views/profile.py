@@ -60,7 +60,7 @@ def prompt_versions(request: PageRequest) -> HttpResponse:
     return render_page(request, "profile_app/rebuild/versions.html", context)
 
 
-@page(Act.PROFILE_WRITE, methods=("POST",))
+@page(Act.PROFILE_WRITE, "POST")
 def save_prompt(request: PageRequest) -> HttpResponse:
     """Save the custom prompt, or preview what would change; what the guard flags asks for a confirmation."""
     owner, form = request.principal.owner, PromptForm(request.POST)
@@ -88,7 +88,7 @@ def save_prompt(request: PageRequest) -> HttpResponse:
     return answer_saved(request, saved, restore_url(saved.document, version), "profile:page")
 
 
-@page(Act.PROFILE_WRITE, methods=("POST",))
+@page(Act.PROFILE_WRITE, "POST")
 def restore_prompt(request: PageRequest, number: int) -> HttpResponse:
     """Put an earlier version in force again, 0 is none. What the guard flags now is confirmed in the editor."""
     owner, document = request.principal.owner, find_prompt(request.principal.owner)
@@ -106,19 +106,19 @@ def restore_prompt(request: PageRequest, number: int) -> HttpResponse:
     return answer_saved(request, saved, restore_url(saved.document, before), "profile:page")
 
 
-@page(Act.PROFILE_WRITE, methods=("POST",))
+@page(Act.PROFILE_WRITE, "POST")
 def warn(request: PageRequest) -> HttpResponse:
     """Count while somebody types, and say what the guard finds."""
     return show_warning(request, CUSTOM_PROMPT, find_prompt(request.principal.owner), counted)
 
 
-@page(Act.PROFILE_WRITE, methods=("POST",))
+@page(Act.PROFILE_WRITE, "POST")
 def draft(request: PageRequest) -> HttpResponse:
     """Keep the draft of the custom prompt, or discard it when it is empty. A script saves it every two seconds."""
     return keep_draft(request, save_custom_prompt_draft, "profile:page")
 
 
-@page(Act.PROFILE_WRITE, methods=("POST",))
+@page(Act.PROFILE_WRITE, "POST")
 def settings(request: PageRequest) -> HttpResponse:
     """Switch one part of the prompt on or off."""
     name, value = request.POST.get("setting", ""), request.POST.get("value", "")
@@ -134,7 +134,7 @@ def settings(request: PageRequest) -> HttpResponse:
     return see_other("profile:page")
 
 
-@page(Act.PROFILE_WRITE, methods=("POST",))
+@page(Act.PROFILE_WRITE, "POST")
 def refresh(request: PageRequest) -> HttpResponse:
     """Ask for a refresh, once a minute."""
     try:

@@ -19,7 +19,7 @@ from profile_app.rebuild.views.profile import show_profile
 FORMER_WALLETS = "former_reference_wallets"  # in the browser session, for an undo: the lists before and after
 
 
-@page(Act.PROFILE_WRITE, methods=("POST",))
+@page(Act.PROFILE_WRITE, "POST")
 def add_wallet(request: PageRequest) -> HttpResponse:
     """Follow one more wallet."""
     owner, form = request.principal.owner, WalletForm(request.POST)
@@ -34,7 +34,7 @@ def add_wallet(request: PageRequest) -> HttpResponse:
     return show_profile(request, owner, wallet_form=form)
 
 
-@page(Act.PROFILE_WRITE, methods=("POST",))
+@page(Act.PROFILE_WRITE, "POST")
 def label_wallet(request: PageRequest, address: str) -> HttpResponse:
     """Call a wallet otherwise."""
     wallets, label = wallets_with(request, address), request.POST.get("label", "")
@@ -42,14 +42,14 @@ def label_wallet(request: PageRequest, address: str) -> HttpResponse:
     return put_wallets(request, wallets, changed, _("Label saved."))
 
 
-@page(Act.PROFILE_WRITE, methods=("POST",))
+@page(Act.PROFILE_WRITE, "POST")
 def remove_wallet(request: PageRequest, address: str) -> HttpResponse:
     """Follow a wallet no more."""
     wallets = wallets_with(request, address)
     return put_wallets(request, wallets, tuple(each for each in wallets if each.address != address), _("Removed."))
 
 
-@page(Act.PROFILE_WRITE, methods=("POST",))
+@page(Act.PROFILE_WRITE, "POST")
 def undo_wallets(request: PageRequest) -> HttpResponse:
     """Undo the last change of the list, also an undo. Raises NotFound, and Conflict when it was changed since."""
     former = request.session.get(FORMER_WALLETS)

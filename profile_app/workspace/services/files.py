@@ -11,7 +11,7 @@ from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.kernel.core.vocabulary import is_named_key
-from minara_site.kernel.errors import Conflict, NotFound, Refused, invalid_field
+from minara_site.kernel.errors import Conflict, NotFound, Refused, invalid_field, or_not_found
 from profile_app.documents.core import WORKSPACE_FILE, Origin
 from profile_app.documents.models import Document
 from profile_app.documents.selectors import get_version_text
@@ -89,9 +89,7 @@ def restore_version(
 
     What the guard refuses today waits.
     """
-    document = find_file(owner, name)
-    if document is None:
-        raise NotFound(unknown_name_label())
+    document = or_not_found(find_file(owner, name), unknown_name_label())
     content = get_version_text(document, number)
     return write_file(
         owner=owner,

@@ -5,11 +5,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
 
-from django.db import transaction
 from django.utils.dateparse import parse_datetime
 
 from minara_site.access.models import User
-from minara_site.kernel.ownership import lock_owner
+from minara_site.kernel.ownership import owner_locked
 from profile_app.workspace.core.problems import ProblemCode
 from profile_app.workspace.core.sync import Copy
 from profile_app.workspace.folder import make_folder, read_mark
@@ -26,8 +25,7 @@ def attach_folder(*, owner: User, path: Path | None, now: datetime) -> Workspace
 
     None is where it is already, here or on another machine, or the usual place. Raises FileProblem.
     """
-    with transaction.atomic():
-        lock_owner(owner.pk)
+    with owner_locked(owner.pk):
         known = next(iter(list_workspaces(owner)), None)
         workspace = known if known and is_here(known, owner) else Workspace(owner=owner, created_at=now)
         if path is not None:
@@ -67,10 +65,11 @@ def find_or_attach(*, owner: User, now: datetime) -> Workspace:
         return found
     if not read_mark(usual_path(owner))[0]:
         return attach_folder(owner=owner, path=None, now=now)
-    return Workspace.objects.get_or_create(
+    attached: Workspace = Workspace.objects.get_or_create(
         owner=owner,
         defaults={"mark": str(uuid4()), "created_at": now},
     )[0]
+    return attached
 
 
 def problem_record(name: str, code: ProblemCode) -> dict[str, str]:

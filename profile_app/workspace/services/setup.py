@@ -4,14 +4,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from django.db import transaction
 from django.utils.translation import gettext as _
 
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.core.data_files import load_toml
 from minara_site.kernel.errors import Invalid
-from minara_site.kernel.ownership import lock_owner
+from minara_site.kernel.ownership import owner_locked
 from profile_app.documents.core import WORKSPACE_FILE, Origin
 from profile_app.documents.services import save_document
 from profile_app.workspace.core.names import FileName, sort_key
@@ -96,8 +95,7 @@ def scaffold(
     if not has_bootstrap or list_done_files(owner).exists():
         names -= {FileName.BOOTSTRAP}
     made: list[str] = []
-    with transaction.atomic():
-        lock_owner(owner.pk)
+    with owner_locked(owner.pk):
         stored = list_files(owner).exclude(content="", held_content="")
         for name in sorted(
             names - set(stored.values_list("name", flat=True)),

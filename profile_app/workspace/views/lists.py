@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _, ngettext
 
 from minara_site.access.models import User
 from minara_site.access.policy import Act
-from minara_site.kernel.errors import NotFound
+from minara_site.kernel.errors import or_not_found
 from minara_site.shell.pages import PageRequest, done_by, page
 from minara_site.web.responses import form_status, render_page, see_other, toast
 from profile_app.workspace.core.names import note_name
@@ -46,7 +46,7 @@ def new_note(request: PageRequest) -> HttpResponse:
     return show_list(request, owner, form)
 
 
-@page(Act.IDENTITY_WRITE, methods=("POST",))
+@page(Act.IDENTITY_WRITE, "POST")
 def scaffold(request: PageRequest) -> HttpResponse:
     """Write the default files where there is no text yet."""
     owner = request.principal.owner
@@ -67,12 +67,10 @@ def scaffold(request: PageRequest) -> HttpResponse:
     return see_other("workspace:page")
 
 
-@page(Act.IDENTITY_WRITE, methods=("POST",))
+@page(Act.IDENTITY_WRITE, "POST")
 def unscaffold(request: PageRequest) -> HttpResponse:
     """Empty the default files that nobody has changed since. Raises NotFound."""
-    made = request.session.pop(MADE, None)
-    if made is None:
-        raise NotFound(_("There is nothing left to undo."))
+    made = or_not_found(request.session.pop(MADE, None), _("There is nothing left to undo."))
     count = remove_made(
         owner=request.principal.owner,
         made=made,

@@ -60,7 +60,7 @@ def edit(request: PageRequest, file_name: str) -> HttpResponse:
     return see_other("workspace:one", file_name)
 
 
-@page(Act.WORKSPACE_WRITE, methods=("POST",))
+@page(Act.WORKSPACE_WRITE, "POST")
 def save(request: PageRequest, file_name: str) -> HttpResponse:
     """Save a file, or preview what would change; what the guard flags asks for a confirmation."""
     check_name(file_name)
@@ -103,7 +103,7 @@ def save(request: PageRequest, file_name: str) -> HttpResponse:
     return answer_saved(request, saved, restore_url(saved.document, version), "workspace:one", saved.document.name)
 
 
-@page(Act.WORKSPACE_WRITE, methods=("POST",))
+@page(Act.WORKSPACE_WRITE, "POST")
 def restore(request: PageRequest, file_name: str, file_version: int) -> HttpResponse:
     """Put an earlier version in force again, 0 is none. What the guard flags now is confirmed in the editor."""
     check_name(file_name)
@@ -125,7 +125,7 @@ def restore(request: PageRequest, file_name: str, file_version: int) -> HttpResp
     return answer_saved(request, saved, restore_url(saved.document, before), "workspace:one", saved.document.name)
 
 
-@page(Act.WORKSPACE_WRITE, methods=("POST",))
+@page(Act.WORKSPACE_WRITE, "POST")
 def warn(request: PageRequest, file_name: str) -> HttpResponse:
     """Count while somebody types, and say what the guard finds."""
     check_name(file_name)
@@ -137,14 +137,14 @@ def warn(request: PageRequest, file_name: str) -> HttpResponse:
     )
 
 
-@page(Act.WORKSPACE_WRITE, methods=("POST",))
+@page(Act.WORKSPACE_WRITE, "POST")
 def draft(request: PageRequest, file_name: str) -> HttpResponse:
     """Keep the draft of a file, or discard it when it is empty. A script saves it every two seconds."""
     check_name(file_name)
     return keep_draft(request, partial(draft_file, name=file_name), "workspace:one", file_name)
 
 
-@page(Act.WORKSPACE_WRITE, methods=("GET", "POST"))
+@page(Act.WORKSPACE_WRITE, "GET", "POST")
 def additions(request: PageRequest) -> HttpResponse:
     """Propose what MEMORY.md lacks of settled facts and memories in one's own words, and add what is chosen."""
     owner = request.principal.owner

@@ -30,7 +30,7 @@ def invitation(request: PageRequest, token: str) -> HttpResponse:
     return invitation_page(request, token, user, InvitationForm(user))
 
 
-@page(Act.ACCEPT_INVITATION, methods=("POST",))
+@page(Act.ACCEPT_INVITATION, "POST")
 @sensitive_post_parameters()
 @sensitive_variables()
 def accept(request: PageRequest) -> HttpResponse:

@@ -66,7 +66,7 @@ def key_list(request: PageRequest) -> HttpResponse:
     )
 
 
-@page(Act.KEY_CREATE, methods=("GET", "POST"))
+@page(Act.KEY_CREATE, "GET", "POST")
 def key_new(request: PageRequest) -> HttpResponse:
     """Make a key and show it, once: it is in this answer and nowhere else."""
     form = NewKeyForm(
@@ -133,7 +133,7 @@ def show_once(request: PageRequest, key: NewKey) -> HttpResponse:
     )
 
 
-@page(Act.KEYS, methods=("GET", "POST"))
+@page(Act.KEYS, "GET", "POST")
 def key_revoke(request: PageRequest, prefix: str) -> HttpResponse:
     """Close a key for good, after its owner has typed so."""
     return ask_to_revoke(

@@ -39,7 +39,7 @@ def enter(request: HttpRequest, user: User) -> HttpResponse:
     return see_other(answer["Location"])
 
 
-@page(Act.SIGN_IN, methods=("POST",))
+@page(Act.SIGN_IN, "POST")
 def passkey_options(request: HttpRequest) -> HttpResponse:
     """Return the challenge that a passkey signs: of who is signed in or half-way in, else of anybody."""
     passkey_limit(ClosedAccountAdapter().get_client_ip(request)).count_attempt(timezone.now())
@@ -48,7 +48,7 @@ def passkey_options(request: HttpRequest) -> HttpResponse:
     return JsonResponse(begin_authentication(user))
 
 
-@page(Act.SIGN_IN, methods=("POST",))
+@page(Act.SIGN_IN, "POST")
 def passkey_sign_in(request: HttpRequest) -> HttpResponse:
     """Sign in whom the passkey belongs to; it stands for password and second factor."""
     form = PasskeyForm(request.POST)
@@ -68,7 +68,7 @@ def passkey_sign_in(request: HttpRequest) -> HttpResponse:
     return answer
 
 
-@page(Act.SIGN_IN, methods=("GET", "POST"))
+@page(Act.SIGN_IN, "GET", "POST")
 @login_stage_required(stage=AuthenticateStage.key, redirect_urlname="account_login")  # type: ignore[untyped-decorator]
 @sensitive_post_parameters("code")
 def second_step(request: HttpRequest) -> HttpResponse:
@@ -96,7 +96,7 @@ def second_step(request: HttpRequest) -> HttpResponse:
     )
 
 
-@page(Act.SECURITY, methods=("GET", "POST"))
+@page(Act.SECURITY, "GET", "POST")
 @sensitive_post_parameters("password", "code")
 def reauthenticate(request: PageRequest) -> HttpResponse:
     """Ask somebody who signed in a while ago to show again who they are, then lead them back.

@@ -51,7 +51,7 @@ def by(request: PageRequest) -> dict[str, Any]:
     }
 
 
-@page(Act.SECURITY_CHANGE, methods=("GET", "POST"))
+@page(Act.SECURITY_CHANGE, "GET", "POST")
 @sensitive_post_parameters("old_password", "new_password1", "new_password2")
 def password(request: PageRequest) -> HttpResponse:
     """Change the password; this session goes on, the others end."""
@@ -65,7 +65,7 @@ def password(request: PageRequest) -> HttpResponse:
     return render_form(request, "console/account/security/password.html", form, context)
 
 
-@page(Act.SECURITY_CHANGE, methods=("GET", "POST"))
+@page(Act.SECURITY_CHANGE, "GET", "POST")
 @sensitive_post_parameters("sealed")
 def app(request: PageRequest) -> HttpResponse:
     """Set up an authenticator app: a picture to scan, and a first code as proof."""
@@ -87,7 +87,7 @@ def draw_code(text: str) -> str:
     return "data:image/svg+xml;base64," + base64.b64encode(drawing.getvalue()).decode()
 
 
-@page(Act.SECURITY_CHANGE, methods=("GET", "POST"))
+@page(Act.SECURITY_CHANGE, "GET", "POST")
 def passkey_new(request: PageRequest) -> HttpResponse:
     """Keep a passkey that the browser has made."""
     form = NewPasskeyForm(posted(request))
@@ -110,13 +110,13 @@ def is_named(request: PageRequest) -> bool:
     return False
 
 
-@page(Act.SECURITY_CHANGE, methods=("POST",))
+@page(Act.SECURITY_CHANGE, "POST")
 def passkey_new_options(request: PageRequest) -> HttpResponse:
     """Return what the browser makes a passkey from."""
     return JsonResponse(begin_registration(request.user, passwordless=True))
 
 
-@page(Act.SECURITY_CHANGE, methods=("GET", "POST"))
+@page(Act.SECURITY_CHANGE, "GET", "POST")
 def factor_remove(request: PageRequest, factor_id: int) -> HttpResponse:
     """Remove an app or a passkey, after a page that says what that means."""
     row = factors.get_factor(user=request.user, factor_id=factor_id)
@@ -136,7 +136,7 @@ def factor_remove(request: PageRequest, factor_id: int) -> HttpResponse:
     return render_form(request, "console/account/security/factor_remove.html", form, context)
 
 
-@page(Act.SECURITY_CHANGE, methods=("GET", "POST"))
+@page(Act.SECURITY_CHANGE, "GET", "POST")
 def codes(request: PageRequest) -> HttpResponse:
     """Make new recovery codes and show them, once; the ones before stop working."""
     have = factors.list_factors(request.user)
@@ -166,7 +166,7 @@ def show_codes(request: PageRequest, new: list[str]) -> HttpResponse:
     )
 
 
-@page(Act.SECURITY_CHANGE, methods=("POST",))
+@page(Act.SECURITY_CHANGE, "POST")
 def sign_in_end(request: PageRequest, sign_in_id: int) -> HttpResponse:
     """End one of the person's sessions."""
     sessions.end_sign_in(
@@ -178,7 +178,7 @@ def sign_in_end(request: PageRequest, sign_in_id: int) -> HttpResponse:
     return see_other(HERE)
 
 
-@page(Act.SECURITY_CHANGE, methods=("POST",))
+@page(Act.SECURITY_CHANGE, "POST")
 def sign_ins_end(request: PageRequest) -> HttpResponse:
     """End every session but this one."""
     ended = sessions.end_other_sign_ins(**by(request))
