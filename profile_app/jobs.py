@@ -19,7 +19,7 @@ from profile_app.portrait.services.bridge import bridge_tags
 from profile_app.prompt.services import retire_idle_snapshots
 from profile_app.rebuild.core import Flow
 from profile_app.rebuild.services.run import rebuild
-from profile_app.rebuild.tasks import on_turns_recorded, refresh
+from profile_app.rebuild.tasks import on_turns_recorded, purge_runs, refresh
 from profile_app.strategies.core import MARKETS_JOB
 from profile_app.strategies.services import update_markets
 from profile_app.workspace.services import sync_all
@@ -93,7 +93,7 @@ JOBS = (
     ),
     Job(
         "rebuild.purge",
-        rebuild.purge_runs,
+        purge_runs,
         every=timedelta(days=1),
         summary=_("Deletes rebuilds that ended 90 days ago and wrote nothing."),
     ),

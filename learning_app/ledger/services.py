@@ -25,6 +25,8 @@ from minara_site.kernel.events import send_after_commit, trade_outcome_updated, 
 from minara_site.kernel.guard.held_at import hold_row, store_judged
 from minara_site.kernel.guard.selectors import judge_stored
 from minara_site.kernel.guard.services import lift_holds
+from minara_site.kernel.market.core.values import LARGEST, Fault, UnusableError
+from minara_site.kernel.market.labels import fault_sentence
 from minara_site.kernel.ownership import owner_locked
 from minara_site.kernel.plain_text import clean_text
 
@@ -146,7 +148,7 @@ def close_trade(row: Trade, draft: TradeDraft, *, reason: str, now: datetime) ->
 
 
 def set_exit(row: Trade, draft: TradeDraft, *, now: datetime) -> None:
-    """Give a row the exit of a draft, with the P&L that it says, or else that of its prices."""
+    """Give a row the exit of a draft, with the P&L that it says, or else that of its prices. Raises Invalid."""
     assert draft.exit_price is not None
     row.status, row.exit_price = TradeStatus.CLOSED, draft.exit_price
     row.exit_tick_at = max(draft.closed_at or now, row.entry_tick_at)
@@ -156,6 +158,8 @@ def set_exit(row: Trade, draft: TradeDraft, *, now: datetime) -> None:
         pnl = realized_pnl(
             TradeSide(row.side), size_usd=row.entry_size_usd, entry=row.entry_price, exit_price=draft.exit_price
         )
+    if abs(pnl) >= LARGEST:
+        raise invalid_field("exit_price", fault_sentence(UnusableError(Fault.TOO_LARGE)))
     row.realized_pnl_usd = pnl
 
 

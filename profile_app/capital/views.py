@@ -19,7 +19,7 @@ CAPITAL = OwnedList(
             Column(_("Spot"), numeric=True),
             Column(_("Total"), numeric=True),
             Column(_("Kept from before")),
-            time_column(_("Read")),
+            time_column(_("Measured")),
         ),
         sorts=by_time("at"),
         has_actions=False,

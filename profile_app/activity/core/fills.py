@@ -26,10 +26,14 @@ LOOSE_CLOSING = frozenset({"Auto-Deleveraging", "Settlement", "Net Child Vaults"
 """Closings whose words do not say of which side; the sign of the position before them does."""
 SYMBOL = re.compile(r"[A-Za-z0-9@][A-Za-z0-9:/@._+-]{0,39}")
 WORD = re.compile(r"[A-Za-z][A-Za-z >()/-]{0,39}")
+ORDER = re.compile(r"[A-Za-z0-9_.:-]{1,40}")
 UNREADABLE = "?"
 """What stands for a symbol or a word that is none: text of strangers goes no further than the raw row."""
 DAY_MS = 86_400_000
 MAX_RAW_CHARS = 4_000
+MAX_USD = Decimal(10) ** 15
+"""No fill is worth, wins or costs so much: sums of days must fit into their columns."""
+MAX_NUMBER_DIGITS = 60
 
 FIELDS = {
     "coin": ("coin", "symbol"),
@@ -138,12 +142,15 @@ def read_fill(
     symbol = said["coin"] if SYMBOL.fullmatch(said["coin"]) else UNREADABLE
     word = said["dir"] if WORD.fullmatch(said["dir"]) else UNREADABLE if said["dir"] else ""
     fee = read_amount(said["fee"], "fee") if said["fee"] else None
+    pnl = read_amount(said["closedPnl"], "closedPnl") if said["closedPnl"] else Decimal(0)
+    if max(price * size, abs(fee or Decimal(0)), abs(pnl)) >= MAX_USD:
+        raise UnreadableRow("amount")
     digest = digest_of(said)
     liquidation = row.get("liquidation")
     return Fill(
         uid=uid_of(said, digest),
         digest=digest,
-        oid=said["oid"][:40],
+        oid=said["oid"] if ORDER.fullmatch(said["oid"]) else "",
         ts_ms=int(time),
         symbol=symbol,
         asset=asset_of_market(names.get(symbol, symbol)),
@@ -153,7 +160,7 @@ def read_fill(
         price=price,
         fee=fee or Decimal(0),
         fee_token="" if fee is None else fee_token_of(said["feeToken"]),
-        closed_pnl=read_amount(said["closedPnl"], "closedPnl") if said["closedPnl"] else Decimal(0),
+        closed_pnl=pnl,
         start_position=read_amount(said["startPosition"], "startPosition") if said["startPosition"] else None,
         is_liquidation=is_own_liquidation(liquidation, word, wallet),
         raw=json.dumps(row, separators=(",", ":"))[:MAX_RAW_CHARS],
@@ -181,7 +188,7 @@ def plain(text: str) -> str:
         number = Decimal(text)
     except ArithmeticError:
         return text
-    if not number.is_finite():
+    if not number.is_finite() or abs(number.adjusted()) > MAX_NUMBER_DIGITS:
         return text
     return f"{number.normalize():f}" if number else "0"
 
@@ -195,7 +202,7 @@ def digest_of(said: Mapping[str, str]) -> str:
 def uid_of(said: Mapping[str, str], digest: str) -> str:
     """Return what names a fill within its wallet: the exchange's number, else its hash and the digest."""
     tid = plain(said["tid"]) if said["tid"] else "0"
-    if tid.isdecimal() and tid != "0":
+    if tid.isdecimal() and tid != "0" and len(tid) <= MAX_NUMBER_DIGITS:
         return tid
     mark = said["hash"].lower().removeprefix("0x")
     has_hash = re.fullmatch(r"[0-9a-f]{8,64}", mark) is not None and mark.strip("0") != ""

@@ -214,7 +214,8 @@ def wallet_of(row: Any) -> tuple[str, str]:
         raise UnreadableRow("time")
     address = str(fields.get("wallet_address") or fields.get("walletAddress") or "")[:80]
     sub = str(fields.get("sub_account_id") or fields.get("subAccountId") or "")[:80]
-    return address if SYMBOL.fullmatch(address[:40]) else "", sub
+    is_address = address.isprintable() and SYMBOL.fullmatch(address[:40])
+    return address if is_address else "", sub if sub.isprintable() else ""
 
 
 def gateway_account(sync: SyncRun, address: str, sub: str, *, begins: int) -> Account:

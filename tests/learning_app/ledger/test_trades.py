@@ -125,6 +125,7 @@ def test_a_trade_that_was_over_when_it_was_told_keeps_what_its_venue_says(ana):
         ({"opened_at": (NOON + HOUR).isoformat()}, "opened_at"),
         ({"closed_at": NOON.isoformat()}, "exit_price"),
         ({"realized_pnl_usd": 3}, "exit_price"),
+        ({"size_usd": 1e17, "entry_price": 1e-9, "exit_price": 1e9}, "exit_price"),
         ({"exit_price": 3, "closed_at": (NOON - 2 * HOUR).isoformat()}, "closed_at"),
         ({"reason": "x" * 1001}, "reason"),
     ],

@@ -245,6 +245,23 @@ class TestOddRows:
         assert state(ana).unreadable == 6
         assert state(ana).last_synced_ts_ms == fill(9)["time"]
 
+    @pytest.mark.database
+    def test_what_no_column_holds_costs_its_row_alone(self, ana, exchange):
+        wrong = [
+            {"startPosition": "1e9999999999"},
+            {"closedPnl": "1e999999"},
+            {"closedPnl": "1e17"},
+            {"px": "1e15", "sz": "1e15"},
+        ]
+        named = [{"oid": "\0"}, {"oid": "\ud800"}, {"oid": "1e9999999999"}, {"tid": "1e999999"}, {"tid": "9" * 5_000}]
+        rows = [fill(number, **fields) for number, fields in enumerate((*wrong, *named))]
+        exchange.wallets[WALLET.lower()] = rows
+        add(ana)
+        assert sync(ana) == {"read": 2, "added": len(named), "failed": 0, "unfinished": 0}
+        assert state(ana).unreadable == len(wrong)
+        SyncState.objects.update(last_synced_ts_ms=None)
+        assert sync(ana, after=MINUTE)["added"] == 0
+
     def test_a_row_without_its_time_refuses_the_page(self, ana, exchange):
         exchange.answers = lambda asked: Reply(body=json.dumps([{**fill(0), "time": None}]).encode())
         add(ana)
