@@ -19,6 +19,8 @@ from profile_app.rebuild.core import Flow
 from profile_app.rebuild.models import ChangesVisit
 from tests.kit.clock import NOON
 from tests.kit.page import toasts_of, undo_of, words_of
+from tests.learning_app.learnings.rows import make_learning
+from tests.learning_app.rows import make_preference
 from tests.memory_app.memories.factories import browser, make_many, make_memory
 from tests.profile_app.rebuild.test_run import add_trades, fact, run, talk
 
@@ -136,6 +138,24 @@ class TestVisits:
         gone = make_memory(ana, content="Noted and forgotten", actor="key:abcd1234")
         delete_memories(principal=browser(ana), owner=ana, ids=[gone.pk], now=NOON)
         assert "Nothing new" in words_of(page.get(PAGE).text)
+
+    def test_preferences_and_learnings_of_others_are_news_with_what_can_be_done(self, ana, page):
+        proposed = make_preference(ana, "Prefers limit orders.", actor="job:preferences.mine")
+        limit = make_preference(ana, "At most 5x.", kind="hard_constraint", actor="key:abcd1234")
+        make_preference(ana, "Typed by me.", actor=f"user:{ana.pk}")
+        learned = make_learning(ana, trigger="asked for the depth of a market", actor="job:learnings.review")
+        text = page.get(PAGE).text
+        for said in (proposed.statement, limit.statement, learned.trigger):
+            assert said in words_of(text)
+        assert "Typed by me." not in words_of(text)
+        assert not [url for _word, url in acts_of(text) if f"/preferences/{limit.pk}/" in url]
+        post(page, text, "Keep", f"/preferences/{proposed.pk}/")
+        post(page, text, "Forget", f"/learnings/{learned.uid}/")
+        proposed.refresh_from_db()
+        assert proposed.state == "active"
+        left = words_of(page.get(PAGE).text)
+        assert learned.trigger not in left
+        assert proposed.statement not in left, "its owner decided"
 
 
 def test_an_operator_reads_and_does_nothing(ana, rebuilt, olga, operator_page):
