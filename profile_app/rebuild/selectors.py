@@ -35,6 +35,7 @@ from profile_app.activity.selectors import (
     load_trading_profile,
 )
 from profile_app.capabilities import REBUILDS
+from profile_app.documents.core import PROFILE_SUMMARY
 from profile_app.portrait.core.tags import TagSource
 from profile_app.portrait.core.wallets import EVM, parse_wallets
 from profile_app.portrait.models import FinancialProfile, UserTagEvent
@@ -194,8 +195,8 @@ def find_wrong_keys(owner: User) -> set[str]:
     """Return the keys of statements that rebuilds wrote and that are gone, also those whose texts are purged."""
     runs = list_written(owner).filter(flow=Flow.MEMORIES).values_list("wrote", flat=True)
     wrote = {int(line["key"]): line["hash"] for lines in runs for line in lines}
-    for pk in Memory.objects.filter(pk__in=wrote, **STANDS).values_list("pk", flat=True):
-        del wrote[pk]
+    for pk in Memory.objects.for_owner(owner).filter(**STANDS).values_list("pk", flat=True).iterator():
+        wrote.pop(pk, None)
     return {*wrote.values(), *map(key_of, list_wrong_memories(owner))}
 
 
@@ -209,9 +210,9 @@ def find_wrong_tags(owner: User) -> set[tuple[str, str]]:
 def find_undone_hashes(owner: User) -> set[str]:
     """Return the hashes of summaries that were undone."""
     wrote = {run.subject: run.wrote for run in list_written(owner).filter(flow=Flow.SUMMARY)}
-    undone = Change.objects.filter(set__undoes__run__in=wrote, set__undone_by__isnull=True)
-    texts = undone.values_list("set__undoes__run", "key")
-    return {line["hash"] for subject, key in texts for line in wrote[subject] if line["key"] == key}
+    undone = Change.objects.for_owner(owner).filter(kind=PROFILE_SUMMARY, set__undone_by__isnull=True)
+    texts = undone.filter(set__undoes__run__isnull=False).values_list("set__undoes__run", "key")
+    return {line["hash"] for subject, key in texts for line in wrote.get(subject, ()) if line["key"] == key}
 
 
 def list_written(owner: Owner) -> "QuerySet[RebuildRun]":

@@ -44,7 +44,10 @@ class ChangeSet(models.Model):
     class Meta:
         db_table = "change_sets"
         constraints: ClassVar = [one_of("state", SetState, "change_set_state_known")]
-        indexes: ClassVar = [models.Index(fields=["actor", "at"], name="change_sets_of_actor")]
+        indexes: ClassVar = [
+            models.Index(fields=["actor", "at"], name="change_sets_of_actor"),
+            models.Index(fields=["run"], condition=Q(run__isnull=False), name="change_sets_of_run"),
+        ]
 
 
 class ChangeQuerySet(OwnedQuerySet):

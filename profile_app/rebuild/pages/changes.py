@@ -83,7 +83,7 @@ def load_groups(
     Lines go together that one run wrote, or one kind of writer. Texts of another owner are masked.
     """
     newest, found = load_rows(owner, since=since, run_id=run_id)
-    sets = ChangeSet.objects.filter(run__in=[run.subject for run in newest], undoes__isnull=True)
+    sets = ChangeSet.objects.filter(run__in=[run.subject for run in newest])
     set_ids, costs = dict(sets.values_list("run", "pk")), load_costs(newest)
     groups: dict[Any, dict[str, Any]] = {
         run.pk: {
