@@ -6,8 +6,8 @@ Bounded, whatever is stored.
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Max, Sum
-from django.utils.translation import gettext as _, gettext_lazy, ngettext
+from django.db.models import Max, Q, Sum
+from django.utils.translation import gettext as _, gettext_lazy
 
 from memory_app.memories.core import MEMORY_KIND
 from memory_app.memories.models import Memory
@@ -15,19 +15,17 @@ from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import content_digest
 from minara_site.kernel.changes.models import ChangeSet
 from minara_site.kernel.core.vocabulary import RUN_ORIGIN, USER_WRITTEN, WriterKind, writer_kind
+from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard.masking import mask, masked_for
 from minara_site.kernel.llm.models import LlmUsage
 from minara_site.kernel.plain_text import parse_number
 from minara_site.shell.turns import turn_link
 from minara_site.web.labels import enumeration
-from minara_site.web.moments import cost_label, number_label
 from profile_app.documents.core import PROFILE_SUMMARY
 from profile_app.documents.models import Document
-from profile_app.portrait.core.tags import TagSource
 from profile_app.portrait.models import UserTag
 from profile_app.portrait.pages.tags import NAMES, anchor_of, value_label
 from profile_app.rebuild.changes import TAG, tag_key
-from profile_app.rebuild.core import Flow
 from profile_app.rebuild.labels import DROPPED, FLOWS, outcome_label
 from profile_app.rebuild.models import RebuildRun
 from profile_app.rebuild.pages.profile import SUMMARY_LABELS
@@ -41,38 +39,32 @@ WRITERS = {
 }
 
 
-def load_groups(
-    owner: User, reader: User, *, since: datetime | None = None, run_id: int | None = None
-) -> tuple[list[dict[str, Any]], bool]:
+def load_groups(owner: User, reader: User, *, since: datetime, run_id: int | None) -> tuple[list[dict[str, Any]], bool]:
     """Return what is new since a moment, or of one run, the newest first, and whether there is more. Six queries.
 
-    Lines go together that one run wrote, or one kind of writer. Texts of another owner are masked.
+    Lines go together that one run wrote, or one kind of writer. Texts of another owner are masked. Raises NotFound
+    where there is no such run.
     """
-    runs = RebuildRun.objects.for_owner(owner).order_by("-pk")
-    memories = Memory.objects.for_owner(owner).filter(deleted_at__isnull=True).exclude(actor=f"user:{owner.pk}")
-    tags = UserTag.objects.for_owner(owner).exclude(actor=f"user:{owner.pk}")
-    if run_id is not None:
-        runs, memories = runs.filter(pk=run_id), memories.filter(metadata__run=run_id)
-        tags = tags.filter(origin=f"{RUN_ORIGIN}{run_id}")
-    elif since:
-        runs, memories = runs.filter(started_at__gt=since), memories.filter(created_at__gt=since)
-        tags = tags.filter(updated_at__gt=since)
-    newest = list(runs[:MAX_RUNS])
+    if run_id is None:
+        of_run, of_memory, of_tag = Q(started_at__gt=since), Q(created_at__gt=since), Q(updated_at__gt=since)
+    else:
+        of_run, of_memory, of_tag = Q(pk=run_id), Q(metadata__run=run_id), Q(origin=f"{RUN_ORIGIN}{run_id}")
+    runs = list(RebuildRun.objects.for_owner(owner).filter(of_run).order_by("-pk")[:MAX_RUNS])
+    if run_id is not None and not runs:
+        raise NotFound(_("There is no such run."))
+    is_by_others = ~Q(actor=f"user:{owner.pk}")
+    tags = UserTag.objects.for_owner(owner).filter(is_by_others, of_tag)
+    memories = Memory.objects.for_owner(owner).filter(is_by_others, of_memory, deleted_at__isnull=True)
     written = list(memories.order_by("-created_at", "-pk")[: MAX_ROWS + 1])
-    sets = ChangeSet.objects.filter(run__in=[run.subject for run in newest], undoes__isnull=True)
-    set_ids, costs = dict(sets.values_list("run", "pk")), load_costs(newest)
-    groups: dict[Any, dict[str, Any]] = {
-        run.pk: {
-            "run": run,
-            "title": FLOWS[Flow(run.flow)],
-            "outcome": outcome_label(run),
-            "facts": list_facts(run, costs.get(run.subject)),
-            "set_id": set_ids.get(run.subject),
-            "lines": [],
-        }
-        for run in newest
-    }
-    said = {(run.pk, line["kind"], line["key"]): line for run in newest for line in run.wrote}
+    groups: dict[Any, dict[str, Any]] = {run.pk: run_group(run) for run in runs}
+    by_subject = {run.subject: groups[run.pk] for run in runs}
+    for made in ChangeSet.objects.filter(run__in=by_subject, undoes__isnull=True):
+        by_subject[made.run]["set_id"] = made.pk
+    usage = LlmUsage.objects.filter(subject__in=by_subject).values("subject")
+    tokens = Sum("input_tokens") + Sum("output_tokens")
+    for cost in usage.annotate(model=Max("model"), tokens=tokens, usd=Sum("cost_usd")):
+        by_subject[cost["subject"]]["cost"] = cost
+    said = {(run.pk, line["kind"], line["key"]): line for run in runs for line in run.wrote}
     shown = str if owner == reader else mask
     rows = [masked_for(reader, memory) for memory in written[:MAX_ROWS]]
     for line in [*map(tag_line, tags), *map(memory_line, rows)]:
@@ -87,7 +79,20 @@ def load_groups(
         if text and content_digest(text.content) == told["hash"]:
             line = {"kind": kind, "key": key, "row": text, "title": SUMMARY_LABELS[text.name], "is_of_run": True}
             groups[run_pk]["lines"].append(line | {"text": shown(text.content)})
-    return list(groups.values()), len(written) > MAX_ROWS or len(newest) == MAX_RUNS
+    return list(groups.values()), len(written) > MAX_ROWS or len(runs) == MAX_RUNS
+
+
+def run_group(run: RebuildRun) -> dict[str, Any]:
+    """Return a run in words: what became of it, what it read, and what of the answer did not count."""
+    return {
+        "run": run,
+        "title": FLOWS[run.flow],
+        "outcome": outcome_label(run),
+        "trades": sum(run.read.get("new", {}).values()),
+        "names": enumeration(str(NAMES[name]) for name in run.read.get("dimensions", ())),
+        "dropped": [(DROPPED[why], count) for why, count in run.dropped.items()],
+        "lines": [],
+    }
 
 
 def tag_line(tag: UserTag) -> dict[str, Any]:
@@ -100,7 +105,6 @@ def tag_line(tag: UserTag) -> dict[str, Any]:
         "title": NAMES[tag.name],
         "text": value_label(tag.name, tag.value),
         "anchor": anchor_of(tag.name),
-        "may_act": tag.source != TagSource.USER,
     }
 
 
@@ -116,29 +120,4 @@ def memory_line(memory: Memory) -> dict[str, Any]:
         "text": memory.content,
         "turn_url": turn_link(memory.origin)[1],
         "is_own_word": memory.source in USER_WRITTEN,
-        "may_act": not (memory.is_hard or memory.preference_id),
     }
-
-
-def load_costs(runs: list[RebuildRun]) -> dict[str, dict[str, Any]]:
-    """Return by subject what runs cost: model, tokens, USD. One query."""
-    usage = LlmUsage.objects.filter(subject__in=[run.subject for run in runs]).values("subject")
-    sums = usage.annotate(model=Max("model"), tokens=Sum("input_tokens") + Sum("output_tokens"), usd=Sum("cost_usd"))
-    return {row["subject"]: row for row in sums}
-
-
-def list_facts(run: RebuildRun, cost: dict[str, Any] | None) -> list[str]:
-    """Return what a run read, what of the answer did not count, and what it cost."""
-    said = []
-    if turns := run.read.get("turns"):
-        said.append(ngettext("%(n)s turn read", "%(n)s turns read", turns) % {"n": number_label(turns)})
-    if new := sum(run.read.get("new", {}).values()):
-        said.append(ngettext("%(n)s new trade or fill", "%(n)s new trades and fills", new) % {"n": number_label(new)})
-    if names := run.read.get("dimensions"):
-        said.append(_("asked about: %(names)s") % {"names": enumeration([str(NAMES[name]) for name in names])})
-    for why, count in run.dropped.items():
-        said.append(_("%(why)s: %(n)s") % {"why": DROPPED[why], "n": number_label(count)})
-    if cost:
-        about = {"model": cost["model"], "n": number_label(cost["tokens"]), "usd": cost_label(cost["usd"])}
-        said.append(_("%(model)s, %(n)s tokens, %(usd)s") % about)
-    return said
