@@ -1,13 +1,14 @@
 """How reading own accounts and rebuilding go, of all owners at once: for the metrics and the doctor's report."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from django.conf import settings
 from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
-from django.utils.translation import gettext as _, gettext_lazy
+from django.utils.translation import gettext as _
 
 from minara_site.kernel.counts import MAX_COUNTED, RowCount
 from minara_site.kernel.doctor.core import Line, Section, Text
@@ -24,11 +25,8 @@ from profile_app.capabilities import REBUILDS
 from profile_app.rebuild.core import Flow, RunOutcome
 from profile_app.rebuild.models import RebuildRun
 
-MODES: dict[Mode, Text] = {Mode.OFF: gettext_lazy("off"), Mode.SHADOW: gettext_lazy("shadow mode")}
 
-
-@dataclass(frozen=True, slots=True)
-class Ages:
+class Ages(NamedTuple):
     """In seconds. `sync_lag` is None where nothing is read; `written` has flows that wrote, `due` has every flow."""
 
     sync_lag: float | None
@@ -39,11 +37,9 @@ class Ages:
 def load_ages(*, now: datetime) -> Ages:
     """Return how far behind accounts and rebuilds are. At most four queries."""
     synced_at = find_oldest_sync()
-    first = RebuildRun.objects.order_by("-pk").values("pk")[MAX_COUNTED : MAX_COUNTED + 1]
-    runs = RebuildRun.objects.filter(pk__gte=Coalesce(Subquery(first), 0), outcome=RunOutcome.WRITTEN)
+    runs = ReportScope(now, MAX_COUNTED).newest(RebuildRun.objects.all()).filter(outcome=RunOutcome.WRITTEN)
     written = dict(runs.values_list("flow").annotate(Max("ended_at")))
-    jobs = OwnerSchedule.objects.filter(job__in=[flow.job for flow in Flow], due_at__lte=now)
-    due = dict(jobs.values_list("job").annotate(Min("due_at")))
+    due = dict(OwnerSchedule.objects.filter(due_at__lte=now).values_list("job").annotate(Min("due_at")))
     return Ages(
         (now - synced_at).total_seconds() if synced_at else None,
         {flow: (now - written[flow]).total_seconds() for flow in Flow if flow in written},
@@ -56,21 +52,13 @@ def find_oldest_sync() -> datetime | None:
     state = SyncState.objects.filter(
         owner=OuterRef("owner"), source=SyncSource.PERPS_FILLS, sub_account_id=OuterRef("wallet")
     )
+    read_at = Coalesce(Subquery(state.values("last_success_at")), "created_at")
     accounts = list_read().filter(is_gateways=False, source=AccountSource.PERPS)
-    success = Coalesce(Subquery(state.values("last_success_at")), "created_at")
-    moments = [accounts.annotate(success_at=success).aggregate(at=Min("success_at"))["at"]]
+    moments = [accounts.aggregate(at=Min(read_at))["at"]]
     if is_gateway_set():
         gateways = SyncState.objects.filter(owner__is_default=True, sub_account_id="")
         moments.append(gateways.aggregate(at=Min("last_success_at"))["at"])
-    return min((moment for moment in moments if moment), default=None)
-
-
-def list_read_states() -> "QuerySet[SyncState]":
-    """Return the states of the sources that are read, of all owners."""
-    account = list_read().filter(owner=OuterRef("owner"), wallet=OuterRef("sub_account_id"))
-    is_read = Q(Exists(account)) | (Q(sub_account_id="", owner__is_default=True) if is_gateway_set() else Q(pk__in=[]))
-    rows: QuerySet[SyncState] = SyncState.objects.filter(is_read)
-    return rows
+    return min(filter(None, moments), default=None)
 
 
 def activity_section(scope: ReportScope) -> Section:
@@ -78,7 +66,9 @@ def activity_section(scope: ReportScope) -> Section:
 
     One statement, and one more where accounts fail.
     """
-    failing = list_read_states().filter(consecutive_failures__gte=settings.MINARA.history_sync_max_failures)
+    account = list_read().filter(owner=OuterRef("owner"), wallet=OuterRef("sub_account_id"))
+    is_read = Q(Exists(account)) | (Q(sub_account_id="", owner__is_default=True) if is_gateway_set() else Q(pk__in=[]))
+    failing = SyncState.objects.filter(is_read, consecutive_failures__gte=settings.MINARA.history_sync_max_failures)
     days = scope.newest(FillDay.objects.all()).filter(gaps__gt=0)
     states = SyncState.objects.filter(
         owner=OuterRef("owner"), sub_account_id=OuterRef("wallet"), gap_at_ms__isnull=False
@@ -86,56 +76,40 @@ def activity_section(scope: ReportScope) -> Section:
     own = Account.objects.live().filter(is_demo=False)
     newer = RebuildRun.objects.filter(owner=OuterRef("owner"), flow=OuterRef("flow"), pk__gt=OuterRef("pk"))
     lost = {"outcome__in": [RunOutcome.FAILED, RunOutcome.LOST]}
-    failed = scope.newest(RebuildRun.objects.all()).filter(~Exists(newer), **lost)
     switches = CapabilitySwitch.objects.filter(capability=REBUILDS.name)
-    stuck, gaps, unread, broken, *switched = scope.count(
+    stuck, gaps, unread, broken, off, shadow = scope.count(
         failing,
         own.filter(Q(pk__in=days.values("account")) | Exists(states)),
         own.exclude(pk__in=list_read().values("pk")),
-        failed,
-        *(switches.filter(mode=mode) for mode in MODES),
+        scope.newest(RebuildRun.objects.all()).filter(~Exists(newer), **lost),
+        switches.filter(mode=Mode.OFF),
+        switches.filter(mode=Mode.SHADOW),
     )
     missing = _("The source no longer gives them. Their figures are of what is left; the page Activity says so.")
     kept = _("Spot needs MINARA_BASE_URL and MINARA_API_KEY, a wallet of another chain has no source. They can stay.")
     repair = _("Each is asked again after its cooldown. To ask now: minara profile refresh --user NAME")
+    exchange_off = _("HYPERLIQUID_INFO_URL is disabled. Remove it to read wallets that users add.")
+    gateway_off = _("To read the trades of the user default there, set MINARA_BASE_URL and MINARA_API_KEY.")
+    with_gaps = line_of("accounts_with_gaps", _("Accounts in which fills are missing"), gaps)
+    without_source = line_of("accounts_unread", _("Accounts that no source reads"), unread)
     return Section(
         "activity",
         _("Activity"),
         (
-            *source_lines(),
+            source_line("source_hyperliquid", _("Fills from Hyperliquid"), "" if has_exchange() else exchange_off),
+            source_line("source_gateway", _("Trades from the Minara gateway"), "" if is_gateway_set() else gateway_off),
             failing_line(failing, stuck, now=scope.now),
-            noted("accounts_with_gaps", _("Accounts in which fills are missing"), gaps, missing),
-            noted("accounts_unread", _("Accounts that no source reads"), unread, kept),
-            rebuilds_line(next((MODES[mode] for mode, count in zip(MODES, switched, strict=True) if count.number), "")),
+            replace(with_gaps, hint=missing if gaps.number else ""),
+            replace(without_source, hint=kept if unread.number else ""),
+            rebuilds_line(_("off") if off.number else _("shadow mode") if shadow.number else ""),
             line_of("rebuilds_failed", _("Rebuilds whose last run failed"), broken, watched=True, hint=repair),
         ),
     )
 
 
-def noted(name: str, label: Text, count: RowCount, hint: Text) -> Line:
-    """Return the line of a count that is no failure, with what there is to know where it is not 0."""
-    return replace(line_of(name, label, count), hint=hint if count.number else "")
-
-
-def source_lines() -> tuple[Line, Line]:
-    """Return which sources are read, and which settings decide it."""
-    exchange, gateway = has_exchange(), is_gateway_set()
-    off = _("HYPERLIQUID_INFO_URL is disabled. Remove it to read wallets that users add.")
-    unset = _("To read the trades of the user default there, set MINARA_BASE_URL and MINARA_API_KEY.")
-    return (
-        Line(
-            "source_hyperliquid",
-            _("Fills from Hyperliquid"),
-            words=_("on") if exchange else _("off"),
-            hint="" if exchange else off,
-        ),
-        Line(
-            "source_gateway",
-            _("Trades from the Minara gateway"),
-            words=_("on") if gateway else _("off"),
-            hint="" if gateway else unset,
-        ),
-    )
+def source_line(name: str, label: Text, hint: Text) -> Line:
+    """Return whether a source is read; the hint says which setting keeps it off."""
+    return Line(name, label, words=_("off") if hint else _("on"), hint=hint)
 
 
 def failing_line(failing: "QuerySet[SyncState]", count: RowCount, *, now: datetime) -> Line:

@@ -7,12 +7,12 @@ from django.utils.translation import gettext as _, gettext_lazy
 from profile_app.rebuild.core import Flow, RunOutcome
 from profile_app.rebuild.models import RebuildRun
 
-FLOWS: dict[Flow, Any] = {
+FLOWS: dict[str, Any] = {
     Flow.SUMMARY: gettext_lazy("Trading summary"),
     Flow.TAGS: gettext_lazy("Tags"),
     Flow.MEMORIES: gettext_lazy("Memories out of conversations"),
 }
-OUTCOMES: dict[RunOutcome, Any] = {
+OUTCOMES: dict[str, Any] = {
     RunOutcome.RUNNING: gettext_lazy("running"),
     RunOutcome.WRITTEN: gettext_lazy("written"),
     RunOutcome.UNCHANGED: gettext_lazy("asked, nothing to change"),
@@ -50,5 +50,5 @@ def reason_label(code: str) -> str:
 
 def outcome_label(run: RebuildRun) -> str:
     """Return what became of a run, and why."""
-    words = str(OUTCOMES[RunOutcome(run.outcome)])
+    words = str(OUTCOMES[run.outcome])
     return _("%(what)s: %(why)s") % {"what": words, "why": reason_label(run.reason)} if run.reason else words

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from decimal import Decimal
+from itertools import accumulate
 from typing import Any
 
 from django.conf import settings
@@ -69,8 +70,9 @@ def load_trades(
     before = {column: getattr(profile, column) for column in CURSORS.values()}
     unread = {name: rows.filter(pk__gt=before[CURSORS[name]]) for name, rows in sources.items()}
     new = {name: rows.count() for name, rows in unread.items()}
-    newest = {CURSORS[name]: rows.aggregate(last=Max("pk"))["last"] for name, rows in unread.items()}
-    after = {column: last or before[column] for column, last in newest.items()}
+    after = {
+        column: unread[name].aggregate(last=Max("pk"))["last"] or before[column] for name, column in CURSORS.items()
+    }
     since, is_closed = now - timedelta(days=DAYS), Q(status=TradeStatus.CLOSED)
     has_accounts = has_gateway(owner) or list_accounts(owner=owner).exists()
     has_swaps = has_gateway(owner) or after[CURSORS["spot"]]
@@ -169,13 +171,9 @@ def load_reference_wallets(profile: FinancialProfile, *, now: datetime) -> Any:
 def load_slice(owner: User, cursor: int) -> tuple[list[Turn], bool]:
     """Return the owner's next turns after a cursor, as many as one question takes, and whether there are more."""
     turns = list(Turn.objects.filter(session__owner_id=owner.pk, pk__gt=cursor).order_by("pk")[: SLICE_TURNS + 1])
-    chosen, chars = list[Turn](), 0
-    for turn in turns[:SLICE_TURNS]:
-        chars += min(len(turn.user_message), SLICE_CHARS)
-        if chosen and chars > SLICE_CHARS:
-            break
-        chosen.append(turn)
-    return chosen, len(chosen) < len(turns)
+    chars = accumulate(min(len(turn.user_message), SLICE_CHARS) for turn in turns[:SLICE_TURNS])
+    fitting = sum(count <= SLICE_CHARS for count in chars)
+    return turns[:fitting], fitting < len(turns)
 
 
 def list_known(owner: User) -> "QuerySet[Memory, str]":

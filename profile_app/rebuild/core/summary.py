@@ -1,6 +1,5 @@
 """The trading summary: four fields out of figures, composed into two texts. Source: S3 (three-source summary). Pure."""
 
-from collections.abc import Collection
 from typing import Annotated, Final
 
 from pydantic import Field
@@ -40,11 +39,11 @@ class SummaryAnswer(ModelAnswer):
     reference_wallets_summary: Part = Field(default="", alias="referenceWalletsSummary", description="Or empty.")
 
 
-def compose_summary(answer: SummaryAnswer, known: Collection[str]) -> str:
+def compose_summary(answer: SummaryAnswer, *, has_spot: bool, has_perps: bool) -> str:
     """Return the text of the platform's summary, with a line for each source that is known."""
     parts = (
         ("", answer.platform_wallet_summary),
-        ("Spot: ", answer.spot_breakdown if "spot" in known else ""),
-        ("Perps: ", answer.perps_breakdown if "perps" in known else ""),
+        ("Spot: ", answer.spot_breakdown if has_spot else ""),
+        ("Perps: ", answer.perps_breakdown if has_perps else ""),
     )
     return "\n".join(label + fence_text(text) for label, text in parts if text.strip())

@@ -3,12 +3,11 @@
 Bounded, whatever is stored.
 """
 
-from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
 from django.db.models import Max, Q, Sum
-from django.utils.translation import gettext as _, gettext_lazy, ngettext
+from django.utils.translation import gettext as _, gettext_lazy
 
 from learning_app.learnings.core import LEARNING_KIND
 from learning_app.learnings.models import Learning
@@ -22,19 +21,17 @@ from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import content_digest
 from minara_site.kernel.changes.models import ChangeSet
 from minara_site.kernel.core.vocabulary import RUN_ORIGIN, WriterKind, writer_kind
+from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard.masking import mask, masked_for
 from minara_site.kernel.llm.models import LlmUsage
 from minara_site.kernel.plain_text import parse_number
 from minara_site.shell.turns import turn_link
 from minara_site.web.labels import enumeration
-from minara_site.web.moments import cost_label, number_label
 from profile_app.documents.core import PROFILE_SUMMARY
 from profile_app.documents.models import Document
-from profile_app.portrait.core.tags import TagSource
 from profile_app.portrait.models import UserTag
 from profile_app.portrait.pages.tags import NAMES, anchor_of, value_label
 from profile_app.rebuild.changes import TAG, tag_key
-from profile_app.rebuild.core import Flow
 from profile_app.rebuild.labels import DROPPED, FLOWS, outcome_label
 from profile_app.rebuild.models import RebuildRun
 from profile_app.rebuild.pages.profile import SUMMARY_LABELS
@@ -49,64 +46,51 @@ WRITERS = {
 }
 
 
-def load_rows(
-    owner: User, *, since: datetime | None, run_id: int | None
-) -> tuple[list[RebuildRun], list[Sequence[Any]]]:
-    """Return the newest runs, then tags, memories, preferences and learnings that others wrote. Five queries.
-
-    A memory that stands for a preference is left out: the preference is shown.
-    """
-    own = f"user:{owner.pk}"
-    runs = RebuildRun.objects.for_owner(owner).order_by("-pk")
-    tags = UserTag.objects.for_owner(owner).exclude(actor=own)
-    memories = Memory.objects.for_owner(owner).filter(deleted_at__isnull=True).exclude(actor=own)
-    memories = memories.exclude(origin__startswith=PREFERENCE_ORIGIN)
-    preferences = Preference.objects.for_owner(owner).filter(state__in=OPEN).exclude(actor=own).exclude(decided_by=own)
-    learnings = Learning.objects.for_owner(owner).filter(deleted_at__isnull=True).exclude(actor=own)
-    if run_id is not None:
-        runs, memories = runs.filter(pk=run_id), memories.filter(metadata__run=run_id)
-        tags = tags.filter(origin=f"{RUN_ORIGIN}{run_id}")
-        preferences, learnings = preferences.none(), learnings.none()
-    elif since:
-        runs, tags = runs.filter(started_at__gt=since), tags.filter(updated_at__gt=since)
-        memories, learnings = memories.filter(created_at__gt=since), learnings.filter(created_at__gt=since)
-        preferences = preferences.filter(Q(created_at__gt=since) | Q(decided_at__gt=since))
-    dated = [rows.order_by("-created_at", "-pk")[: MAX_ROWS + 1] for rows in (memories, preferences, learnings)]
-    return list(runs[:MAX_RUNS]), [list(rows) for rows in (tags, *dated)]
-
-
-def load_groups(
-    owner: User, reader: User, *, since: datetime | None = None, run_id: int | None = None
-) -> tuple[list[dict[str, Any]], bool]:
+def load_groups(owner: User, reader: User, *, since: datetime, run_id: int | None) -> tuple[list[dict[str, Any]], bool]:
     """Return what is new since a moment, or of one run, the newest first, and whether there is more. Eight queries.
 
-    Lines go together that one run wrote, or one kind of writer. Texts of another owner are masked.
+    Lines go together that one run wrote, or one kind of writer. A memory that stands for a preference is left out: the
+    preference is shown. Texts of another owner are masked. Raises NotFound where there is no such run.
     """
-    newest, found = load_rows(owner, since=since, run_id=run_id)
-    sets = ChangeSet.objects.filter(run__in=[run.subject for run in newest])
-    set_ids, costs = dict(sets.values_list("run", "pk")), load_costs(newest)
-    groups: dict[Any, dict[str, Any]] = {
-        run.pk: {
-            "run": run,
-            "title": FLOWS[Flow(run.flow)],
-            "outcome": outcome_label(run),
-            "facts": list_facts(run, costs.get(run.subject)),
-            "set_id": set_ids.get(run.subject),
-            "lines": [],
-        }
-        for run in newest
-    }
-    said: dict[Any, dict[str, Any]] = {
-        (run.pk, line["kind"], line["key"]): line for run in newest for line in run.wrote
-    }
+    of_run, of_row, of_tag, of_preference = (
+        Q(started_at__gt=since),
+        Q(created_at__gt=since),
+        Q(updated_at__gt=since),
+        Q(created_at__gt=since) | Q(decided_at__gt=since),
+    )
+    if run_id is not None:
+        of_run, of_row, of_tag = Q(pk=run_id), Q(metadata__run=run_id), Q(origin=f"{RUN_ORIGIN}{run_id}")
+    runs = list(RebuildRun.objects.for_owner(owner).filter(of_run).order_by("-pk")[:MAX_RUNS])
+    if run_id is not None and not runs:
+        raise NotFound(_("There is no such run."))
+    own = f"user:{owner.pk}"
+    found: list[tuple[Any, Any]] = [
+        (tag_line, UserTag.objects.filter(of_tag)),
+        (memory_line, Memory.objects.filter(of_row, deleted_at=None).exclude(origin__startswith=PREFERENCE_ORIGIN)),
+    ]
+    if run_id is None:
+        open_ones = Preference.objects.filter(of_preference, state__in=OPEN).exclude(decided_by=own)
+        found += [(preference_line, open_ones), (learning_line, Learning.objects.filter(of_row, deleted_at=None))]
+    written = [list(rows.for_owner(owner).exclude(actor=own).order_by("-pk")[: MAX_ROWS + 1]) for _line, rows in found]
+    lines = [
+        line(masked_for(reader, row))
+        for (line, _rows), kept in zip(found, written, strict=True)
+        for row in kept[:MAX_ROWS]
+    ]
+    groups: dict[Any, dict[str, Any]] = {run.pk: run_group(run) for run in runs}
+    by_subject = {run.subject: groups[run.pk] for run in runs}
+    for made in ChangeSet.objects.filter(run__in=by_subject):
+        by_subject[made.run]["set_id"] = made.pk
+    usage = LlmUsage.objects.filter(subject__in=by_subject).values("subject")
+    tokens = Sum("input_tokens") + Sum("output_tokens")
+    for cost in usage.annotate(model=Max("model"), tokens=tokens, usd=Sum("cost_usd")):
+        by_subject[cost["subject"]]["cost"] = cost
+    said = {(run.pk, line["kind"], line["key"]): line for run in runs for line in run.wrote}
     shown = str if owner == reader else mask
-    shaped: tuple[Callable[[Any], dict[str, Any]], ...] = (tag_line, memory_line, preference_line, learning_line)
-    pairs = [(shape, row) for shape, rows in zip(shaped, found, strict=True) for row in rows[:MAX_ROWS]]
-    for line in (shape(masked_for(reader, row)) for shape, row in pairs):
-        row, run = line["row"], line.get("run")
-        told = said.get((run, line["kind"], line["key"]), {})
+    for line in lines:
+        row, told = line["row"], said.get((line["run"], line["kind"], line["key"]), {})
         writer = writer_kind(actor=row.actor, source=line["source"], origin=row.origin)
-        group = groups.get(run) or groups.setdefault(writer, {"title": WRITERS[writer], "lines": []})
+        group = groups.get(line["run"]) or groups.setdefault(writer, {"title": WRITERS[writer], "lines": []})
         note = shown(line.get("quote") or told.get("evidence", ""))
         group["lines"].append(line | {"note": note, "is_of_run": bool(told)})
     texts = {str(row.pk): row for row in Document.objects.for_owner(owner).filter(kind=PROFILE_SUMMARY)}
@@ -115,8 +99,20 @@ def load_groups(
         if text and content_digest(text.content) == told["hash"]:
             line = {"kind": kind, "key": key, "row": text, "title": SUMMARY_LABELS[text.name], "is_of_run": True}
             groups[run_pk]["lines"].append(line | {"text": shown(text.content)})
-    is_cut = len(newest) == MAX_RUNS or any(len(rows) > MAX_ROWS for rows in found)
-    return list(groups.values()), is_cut
+    return list(groups.values()), len(runs) == MAX_RUNS or any(len(rows) > MAX_ROWS for rows in written)
+
+
+def run_group(run: RebuildRun) -> dict[str, Any]:
+    """Return a run in words: what became of it, what it read, and what of the answer did not count."""
+    return {
+        "run": run,
+        "title": FLOWS[run.flow],
+        "outcome": outcome_label(run),
+        "trades": sum(run.read.get("new", {}).values()),
+        "names": enumeration(str(NAMES[name]) for name in run.read.get("dimensions", ())),
+        "dropped": [(DROPPED[why], count) for why, count in run.dropped.items()],
+        "lines": [],
+    }
 
 
 def tag_line(tag: UserTag) -> dict[str, Any]:
@@ -130,7 +126,6 @@ def tag_line(tag: UserTag) -> dict[str, Any]:
         "text": value_label(tag.name, tag.value),
         "anchor": anchor_of(tag.name),
         "source": tag.source,
-        "may_act": tag.source != TagSource.USER,
     }
 
 
@@ -144,25 +139,24 @@ def memory_line(memory: Memory) -> dict[str, Any]:
         "run": about.get("run"),
         "quote": about.get("quote"),
         "text": memory.content,
-        "source": memory.source,
         "turn_url": turn_link(memory.origin)[1],
-        "may_act": not (memory.is_hard or memory.preference_id),
+        "source": memory.source,
     }
 
 
 def preference_line(row: Preference) -> dict[str, Any]:
-    """Return a preference as its line shows it; a limit is decided on its own page."""
+    """Return a preference as its line shows it."""
     said_in, turn_url = turn_link(row.origin)
     return {
         "kind": PREFERENCE_KIND,
         "key": str(row.pk),
         "row": row,
+        "run": None,
         "title": DIMENSIONS[PreferenceDimension(row.dimension)],
         "text": row.statement,
-        "source": SOURCES[PreferenceSource(row.source)],
         "quote": said_in,
         "turn_url": turn_url,
-        "may_act": not (row.is_hard or row.held_at),
+        "source": SOURCES[PreferenceSource(row.source)],
     }
 
 
@@ -173,34 +167,10 @@ def learning_line(row: Learning) -> dict[str, Any]:
         "kind": LEARNING_KIND,
         "key": row.uid,
         "row": row,
+        "run": None,
         "title": row.name,
         "text": row.trigger,
-        "source": None,
         "quote": said_in,
         "turn_url": turn_url,
-        "may_act": True,
+        "source": None,
     }
-
-
-def load_costs(runs: list[RebuildRun]) -> dict[str, dict[str, Any]]:
-    """Return by subject what runs cost: model, tokens, USD. One query."""
-    usage = LlmUsage.objects.filter(subject__in=[run.subject for run in runs]).values("subject")
-    sums = usage.annotate(model=Max("model"), tokens=Sum("input_tokens") + Sum("output_tokens"), usd=Sum("cost_usd"))
-    return {row["subject"]: row for row in sums}
-
-
-def list_facts(run: RebuildRun, cost: dict[str, Any] | None) -> list[str]:
-    """Return what a run read, what of the answer did not count, and what it cost."""
-    said = []
-    if turns := run.read.get("turns"):
-        said.append(ngettext("%(n)s turn read", "%(n)s turns read", turns) % {"n": number_label(turns)})
-    if new := sum(run.read.get("new", {}).values()):
-        said.append(ngettext("%(n)s new trade or fill", "%(n)s new trades and fills", new) % {"n": number_label(new)})
-    if names := run.read.get("dimensions"):
-        said.append(_("asked about: %(names)s") % {"names": enumeration([str(NAMES[name]) for name in names])})
-    for why, count in run.dropped.items():
-        said.append(_("%(why)s: %(n)s") % {"why": DROPPED[why], "n": number_label(count)})
-    if cost:
-        about = {"model": cost["model"], "n": number_label(cost["tokens"]), "usd": cost_label(cost["usd"])}
-        said.append(_("%(model)s, %(n)s tokens, %(usd)s") % about)
-    return said

@@ -4,7 +4,7 @@ A question that was asked moves the cooldown, whatever comes of it; only what wa
 Where no question is asked neither moves. Nothing declared, typed by a person or held is touched (R-34).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,7 +14,7 @@ from django.db import transaction
 
 from minara_site.access.models import User
 from minara_site.kernel.changes.services import store_set
-from minara_site.kernel.errors import Refused, Throttled, Unavailable
+from minara_site.kernel.errors import MinaraError
 from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.selectors import mode_of
 from minara_site.kernel.governance.services import record_shadow
@@ -24,13 +24,9 @@ from minara_site.kernel.llm.core import Category
 from minara_site.kernel.llm.gateway import (
     Answer,
     AnswerInvalid,
-    BudgetExceededError,
-    CapabilityOff,
-    CircuitOpen,
-    ModelNotConfigured,
+    ModelUnavailable,
     Question,
     Tier,
-    UnknownModelPrice,
     ask,
 )
 from profile_app.capabilities import REBUILDS
@@ -48,8 +44,6 @@ READS: dict[Flow, Callable[..., Work | None]] = {
     Flow.TAGS: tags.read,
     Flow.MEMORIES: memories.read,
 }
-NOT_ASKED = (ModelNotConfigured, UnknownModelPrice, BudgetExceededError, CapabilityOff, CircuitOpen)
-FAILED = (AnswerInvalid, Unavailable, Throttled, Refused)
 RETRY = timedelta(hours=1)
 """When to look again where there is something to ask and nobody to ask."""
 
@@ -126,11 +120,11 @@ def ask_and_write(run: RebuildRun, work: Work, *, now: datetime) -> None:
     )
     try:
         answer = ask(question)
-    except NOT_ASKED as stop:
-        run.outcome, run.reason = RunOutcome.NOT_ASKED, stop.problem_code
-    except FAILED as stop:
-        run.outcome, run.reason = RunOutcome.FAILED, stop.problem_code
+    except (AnswerInvalid, ModelUnavailable) as failure:
+        run.outcome, run.reason = RunOutcome.FAILED, failure.problem_code
         log.warning("rebuild_failed", owner=run.owner_id, flow=flow, reason=run.reason)
+    except MinaraError as stop:  # no key, no price, no budget, switched off, or at rest: the model was not reached
+        run.outcome, run.reason = RunOutcome.NOT_ASKED, stop.problem_code
     run.ended_at = now
     with transaction.atomic():
         if run.outcome != RunOutcome.NOT_ASKED:
@@ -144,7 +138,7 @@ def ask_and_write(run: RebuildRun, work: Work, *, now: datetime) -> None:
         nudge(Flow.TAGS.job, run.owner_id, now=now)
 
 
-def use_answer(run: RebuildRun, work: Work, answer: Answer[ModelAnswer], *, now: datetime) -> dict[str, Any]:
+def use_answer(run: RebuildRun, work: Work, answer: Answer[ModelAnswer], *, now: datetime) -> Mapping[str, Any]:
     """Write what counts of an answer, in shadow mode only what it was; return the columns that move with it."""
     if mode_of(REBUILDS) is not Mode.ON:
         record_shadow(
@@ -162,7 +156,6 @@ def use_answer(run: RebuildRun, work: Work, answer: Answer[ModelAnswer], *, now:
     run.outcome = RunOutcome.WRITTEN if written else RunOutcome.UNCHANGED
     run.wrote = [{"kind": step.kind, "key": step.key, **said} for step, said in written]
     run.cursors_after = {column: work.after[column] for column in work.before}
-    if written:
-        steps = [step for step, _said in written]
+    if steps := [step for step, _said in written]:
         store_set(steps, act=REBUILT, actor=Flow(run.flow).actor, at=now, run=run.subject)
-    return dict(work.after)
+    return work.after

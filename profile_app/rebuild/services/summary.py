@@ -1,9 +1,7 @@
 """The trading summary out of three sources and reference wallets. Source: S3 (three-source trading summary)."""
 
 from collections import Counter
-from collections.abc import Collection
 from datetime import datetime
-from functools import partial
 
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import content_digest
@@ -34,28 +32,26 @@ def read(owner: User, profile: FinancialProfile, *, now: datetime, is_forced: bo
         "reference_wallets": wallets or "none",
         "summary_until_now": summaries_of(load_profile_texts(owner.pk)),
     }
-    known = {
-        "spot": any(each != NOT_KNOWN for each in figures["spot"].values()),
-        "perps": figures["perps"] != NOT_KNOWN,
-        "wallets": any(each["newest_fills"] != NOT_KNOWN for each in wallets),
-    }
     return Work(
         system=SYSTEM,
         content=render(data),
         answer=SummaryAnswer,
         max_tokens=MAX_TOKENS,
         read={"new": figures["new_rows"], "figures": figures, "wallets": wallets},
-        write=partial(write, known={source for source, is_known in known.items() if is_known}),
+        write=write,
         before=before,
         after=after | {"trading_summary_updated_at": now},
     )
 
 
-def write(run: RebuildRun, answer: SummaryAnswer, *, now: datetime, known: Collection[str]) -> Written:
+def write(run: RebuildRun, answer: SummaryAnswer, *, now: datetime) -> Written:
     """Put the texts in force that say something new; one that the guard refuses waits. Needs a transaction."""
+    figures, wallets = run.read["figures"], run.read["wallets"]
+    has_spot = any(each != NOT_KNOWN for each in figures["spot"].values())
+    has_wallets = any(each["newest_fills"] != NOT_KNOWN for each in wallets)
     texts = {
-        PLATFORM_SUMMARY: compose_summary(answer, known),
-        REFERENCE_SUMMARY: answer.reference_wallets_summary.strip() if "wallets" in known else "",
+        PLATFORM_SUMMARY: compose_summary(answer, has_spot=has_spot, has_perps=figures["perps"] != NOT_KNOWN),
+        REFERENCE_SUMMARY: answer.reference_wallets_summary.strip() if has_wallets else "",
     }
     wrong = find_undone_hashes(run.owner)
     written: Written = []

@@ -1,8 +1,6 @@
 """Tags out of trades and what is known of the user; only undeclared dimensions are asked for. Source: S3."""
 
-from collections.abc import Collection
 from datetime import datetime
-from functools import partial
 
 from minara_site.access.models import User
 from minara_site.kernel.changes.core import Step
@@ -42,15 +40,17 @@ def read(owner: User, profile: FinancialProfile, *, now: datetime, is_forced: bo
         answer=TagsAnswer,
         max_tokens=MAX_TOKENS,
         read={"dimensions": asked, "memories": len(memories), "figures": figures},
-        write=partial(write, asked=asked),
+        write=write,
     )
 
 
-def write(run: RebuildRun, answer: TagsAnswer, *, now: datetime, asked: Collection[str]) -> Written:
+def write(run: RebuildRun, answer: TagsAnswer, *, now: datetime) -> Written:
     """Infer the values that count; one that was declared meanwhile stays. Needs a transaction."""
     before = {tag.name: tag for tag in list_tags(owner=run.owner)}
-    open_names = {name for name in asked if name not in before or before[name].source == TagSource.INFERRED}
-    values, evidence, run.dropped = choose_tags(answer, open_names, find_wrong_tags(run.owner))
+    declared = {name for name, tag in before.items() if tag.source != TagSource.INFERRED}
+    values, evidence, run.dropped = choose_tags(
+        answer, {*run.read["dimensions"]} - declared, find_wrong_tags(run.owner)
+    )
     changes = set_tags(
         owner=run.owner,
         values=values,

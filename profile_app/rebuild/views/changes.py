@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from minara_site.access.policy import Act
-from minara_site.kernel.errors import NotFound
+from minara_site.kernel.changes.kinds import EPOCH
 from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.plain_text import parse_number
 from minara_site.shell.pages import PageRequest, page
@@ -25,16 +25,12 @@ def changes_page(request: PageRequest) -> HttpResponse:
     """Show what is new; `?show=all` goes back 30 days, `?run=` shows one run with the figures of its question."""
     owner, now = open_owner(request), timezone.now()
     is_own, run_id = owner == request.user, parse_number(request.GET.get("run", ""))
-    since, shows_all = None, not is_own or request.GET.get("show") == "all"
-    if run_id is None:
-        since = now - EARLIER if shows_all else visit(owner, now=now)
+    since, shows_all = now - EARLIER, not is_own or request.GET.get("show") == "all"
+    if run_id is None and not shows_all:
+        since = visit(owner, now=now) or EPOCH
     groups, is_more = load_groups(owner, request.user, since=since, run_id=run_id)
-    run, figures = None, ""
-    if run_id is not None:
-        run = groups[0].get("run") if groups else None
-        if run is None:
-            raise NotFound(_("There is no such run."))
-        figures = json.dumps(run.read, ensure_ascii=False, indent=2)
+    run = groups[0]["run"] if run_id is not None else None
+    figures = json.dumps(run.read, ensure_ascii=False, indent=2) if run else ""
     context = {
         "title": _("Changes"),
         "groups": groups,
@@ -42,7 +38,6 @@ def changes_page(request: PageRequest) -> HttpResponse:
         "shows_all": shows_all,
         "is_own": is_own,
         "owner_name": "" if is_own else owner.username,
-        "here": request.get_full_path(),
         "run": run,
         "figures": figures if is_own else mask(figures),
     }

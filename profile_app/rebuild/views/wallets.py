@@ -1,7 +1,5 @@
 """Reference wallets on `/profile/`: added, labelled, removed, and every change undone."""
 
-from dataclasses import replace
-
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -37,16 +35,14 @@ def add_wallet(request: PageRequest) -> HttpResponse:
 @page(Act.PROFILE_WRITE, "POST")
 def label_wallet(request: PageRequest, address: str) -> HttpResponse:
     """Call a wallet otherwise."""
-    wallets, label = wallets_with(request, address), request.POST.get("label", "")
-    changed = tuple(replace(each, label=label) if each.address == address else each for each in wallets)
-    return put_wallets(request, wallets, changed, _("Label saved."))
+    wallet = Wallet(address, request.POST.get("label", ""))
+    return replace_wallet(request, address, (wallet,), _("Label saved."))
 
 
 @page(Act.PROFILE_WRITE, "POST")
 def remove_wallet(request: PageRequest, address: str) -> HttpResponse:
     """Follow a wallet no more."""
-    wallets = wallets_with(request, address)
-    return put_wallets(request, wallets, tuple(each for each in wallets if each.address != address), _("Removed."))
+    return replace_wallet(request, address, (), _("Removed."))
 
 
 @page(Act.PROFILE_WRITE, "POST")
@@ -58,12 +54,13 @@ def undo_wallets(request: PageRequest) -> HttpResponse:
     return put_wallets(request, parse_wallets(former["after"]), parse_wallets(former["before"]), _("Undone."))
 
 
-def wallets_with(request: PageRequest, address: str) -> tuple[Wallet, ...]:
-    """Return the list with this wallet. Raises NotFound when it is not in it."""
-    wallets = load_wallets(request.principal.owner, reader=request.principal.owner)
-    if address not in {each.address for each in wallets}:
+def replace_wallet(request: PageRequest, address: str, by: tuple[Wallet, ...], said: str) -> HttpResponse:
+    """Put another or none in the place of a wallet. Raises NotFound when it is not in the list."""
+    before = load_wallets(request.principal.owner, reader=request.principal.owner)
+    after = [new for each in before for new in (by if each.address == address else (each,))]
+    if address not in {each.address for each in before}:
         raise NotFound(_("There is no such wallet in the list."))
-    return wallets
+    return put_wallets(request, before, tuple(after), said)
 
 
 def put_wallets(request: PageRequest, before: tuple[Wallet, ...], after: tuple[Wallet, ...], said: str) -> HttpResponse:
