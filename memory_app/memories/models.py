@@ -36,8 +36,9 @@ from minara_site.kernel.core.vocabulary import (
     writer_kind,
 )
 from minara_site.kernel.db import insert_row, slices
-from minara_site.kernel.fields import one_of
+from minara_site.kernel.fields import demo_index, one_of
 from minara_site.kernel.guard.masking import mask
+from minara_site.kernel.guard.models import GuardedRow
 from minara_site.kernel.ownership import OwnedQuerySet, OwnedRow
 from minara_site.kernel.plain_text import parse_number
 
@@ -154,7 +155,7 @@ class MemoryQuerySet(OwnedQuerySet):
     update.alters_data = True  # type: ignore[attr-defined]
 
 
-class Memory(OwnedRow):
+class Memory(GuardedRow, OwnedRow):
     """One thing the agent remembers.
 
     `updated_at` orders the prompt: it changes when the content changes and at no other time. `version` counts
@@ -172,16 +173,12 @@ class Memory(OwnedRow):
     fact_type = models.CharField(max_length=64, blank=True)
     fact_state = models.CharField(max_length=8, null=True)
     tickers = models.JSONField(default=list)
-    actor = models.CharField(max_length=80)
     origin = models.CharField(max_length=255, blank=True)
     content_hash = models.CharField(max_length=64)
     version = models.PositiveIntegerField(default=1)
     batch = models.CharField(max_length=32, null=True)
-    is_demo = models.BooleanField(default=False)
-    created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
     deleted_at = models.DateTimeField(null=True)
-    held_at = models.DateTimeField(null=True)
     rules_version = models.CharField(max_length=16, default="", db_default="")
     retired_at = models.DateTimeField(null=True)
     fact_key = models.CharField(max_length=64, default="", db_default="")
@@ -274,7 +271,7 @@ class Memory(OwnedRow):
             models.Index(fields=["rules_version", "id"], name="memories_rules_version"),
             models.Index(fields=["actor", "-updated_at", "-id"], name="memories_actor_newest"),
             models.Index(fields=["batch"], condition=Q(batch__isnull=False), name="memories_batch"),
-            models.Index(fields=["is_demo"], condition=Q(is_demo=True), name="memories_demo"),
+            demo_index("memories_demo"),
         ]
 
     def save(self, *args: Any, **kwargs: Any) -> None:

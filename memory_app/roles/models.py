@@ -21,6 +21,7 @@ from minara_site.kernel.core.symbols import normalise_symbol
 from minara_site.kernel.db import slices
 from minara_site.kernel.fields import amount_field, demo_index, one_of
 from minara_site.kernel.guard.masking import mask, mask_nested
+from minara_site.kernel.guard.models import GuardedRow
 from minara_site.kernel.market.outcome import LATE, Direction, Outcome, window_start
 from minara_site.kernel.ownership import OwnedQuerySet, OwnedRow
 
@@ -75,7 +76,7 @@ class RoleMemoryQuerySet(OwnedQuerySet):
     update.alters_data = True  # type: ignore[attr-defined]
 
 
-class RoleMemory(OwnedRow):
+class RoleMemory(GuardedRow, OwnedRow):
     """One decision of a role: what it knew, what it said, what came of it, and what is to be learned.
 
     A trigger of the database keeps outcome, class, narrative, lesson and `reflected_at` as they were first written
@@ -120,11 +121,8 @@ class RoleMemory(OwnedRow):
     attempts = models.PositiveSmallIntegerField(default=0)
     next_try_at = models.DateTimeField(null=True)
     last_error = models.CharField(max_length=300, blank=True)
-    actor = models.CharField(max_length=80)
     origin = models.CharField(max_length=255, blank=True)
     content_hash = models.CharField(max_length=64)
-    created_at = models.DateTimeField()
-    held_at = models.DateTimeField(null=True)
     lesson_held_at = models.DateTimeField(null=True)
     rules_version = models.CharField(max_length=16, default="", db_default="")
     embedding_state = models.CharField(
@@ -132,7 +130,6 @@ class RoleMemory(OwnedRow):
         default=EmbeddingState.PENDING,
         db_default=EmbeddingState.PENDING.value,
     )
-    is_demo = models.BooleanField(default=False)
 
     objects: ClassVar[Any] = RoleMemoryQuerySet.as_manager()
     src_table: ClassVar = SourceTable.ROLE_MEMORY
