@@ -38,7 +38,7 @@ def reindex_rows(
     kind: Kind,
     ids: Sequence[int],
     *,
-    using: str = DEFAULT_DB_ALIAS,
+    using: str,
 ) -> None:
     """Read the rows of a table again and write their documents; unknown ids are left out."""
     table = derived_table(kind)

@@ -231,7 +231,7 @@ def record_write(
     origin: Origin,
     is_held: bool,
     now: datetime,
-    is_audited: bool = True,
+    is_audited: bool,
 ) -> None:
     """Record a write by name and hash; one that no prompt carries says so, as one that is held does."""
     if not is_audited:
