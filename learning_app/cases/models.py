@@ -14,6 +14,7 @@ from learning_app.vocabulary import OutcomeState, Uncounted
 from minara_site.kernel.core.symbols import MAX_CHARS, MAX_SENT_CHARS
 from minara_site.kernel.fields import amount_field, demo_index, one_of
 from minara_site.kernel.guard.masking import mask
+from minara_site.kernel.guard.models import GuardedRow
 from minara_site.kernel.market.outcome import Direction, Gap, OutcomeWindow, window_start
 from minara_site.kernel.market.regime import Regime
 from minara_site.kernel.ownership import OwnedQuerySet, OwnedRow
@@ -40,7 +41,7 @@ class CaseQuerySet(OwnedQuerySet):
         return self.pending().filter(window_ends_at__lte=now)
 
 
-class TradingCase(OwnedRow):
+class TradingCase(GuardedRow, OwnedRow):
     """One decision of an agent on a market symbol, judged by the price when its window closes.
 
     `asset_text` is what the agent sent as the symbol, empty in cases that are older than the column. `window_ends_at`
@@ -86,12 +87,7 @@ class TradingCase(OwnedRow):
     exit_price = amount_field(null=True)
     exit_price_at = models.DateTimeField(null=True)
     resolved_at = models.DateTimeField(null=True)
-    actor = models.CharField(max_length=80)
     origin = models.CharField(max_length=255, blank=True)
-    created_at = models.DateTimeField()
-    held_at = models.DateTimeField(null=True)
-    rules_version = models.CharField(max_length=16)
-    is_demo = models.BooleanField(default=False)
 
     objects: ClassVar[Any] = CaseQuerySet.as_manager()
 

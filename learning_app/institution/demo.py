@@ -12,7 +12,7 @@ from learning_app.institution.services.ladder import close
 from learning_app.methodologies.demo import demo_methodologies
 from learning_app.vocabulary import InstitutionState, MissingInput
 from minara_site.access.models import User
-from minara_site.kernel.demo import AGENT_KEY, DemoLoad, DemoPart, DemoRow, RemovedRows, read_rows
+from minara_site.kernel.demo import AGENT_KEY, DemoLoad, DemoPart, DemoRow, RemovedRows, delete_rows, read_rows
 from minara_site.kernel.market.moves import find_move
 from minara_site.kernel.market.outcome import OutcomeWindow
 
@@ -97,7 +97,4 @@ class InstitutionPart(DemoPart[DemoRun]):
 
     def remove(self, load: DemoLoad) -> list[RemovedRows]:
         """Delete the runs with what their roles said and how they were scored."""
-        rows = InstitutionRun.objects.filter(is_demo=True)
-        count = rows.count()
-        rows.delete()
-        return [RemovedRows(_("Institution runs"), count)]
+        return [delete_rows(_("Institution runs"), InstitutionRun.objects.filter(is_demo=True))]

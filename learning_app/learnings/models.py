@@ -16,6 +16,7 @@ from minara_site.kernel.core.nested import leaves
 from minara_site.kernel.core.vocabulary import AGENT_ACTOR, Source
 from minara_site.kernel.fields import demo_index, one_of
 from minara_site.kernel.guard.masking import mask, mask_nested
+from minara_site.kernel.guard.models import GuardedRow
 from minara_site.kernel.ownership import OwnedQuerySet, OwnedRow
 
 
@@ -36,7 +37,7 @@ class LearningQuerySet(OwnedQuerySet):
         return self.filter(Q(deleted_at__isnull=True) | Q(deleted_at__gt=cutoff))
 
 
-class Learning(OwnedRow):
+class Learning(GuardedRow, OwnedRow):
     """One procedure of an owner: what to do when something like its trigger is asked.
 
     `uid` is its public id; `number` is for holds and uses. `tool_sequence` is `[{tool_name, args}]` with redacted
@@ -63,15 +64,10 @@ class Learning(OwnedRow):
     failure_count = models.PositiveIntegerField(default=0)
     ignored_count = models.PositiveIntegerField(default=0)
     last_used_at = models.DateTimeField(null=True)
-    actor = models.CharField(max_length=80)
     origin = models.CharField(max_length=255, blank=True)
-    created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
     deleted_at = models.DateTimeField(null=True)
     deleted_by = models.CharField(max_length=80, blank=True)
-    held_at = models.DateTimeField(null=True)
-    rules_version = models.CharField(max_length=16)
-    is_demo = models.BooleanField(default=False)
 
     objects: ClassVar[Any] = LearningQuerySet.as_manager()
 

@@ -12,7 +12,6 @@ TRADE_KIND = "trade"
 MAX_SYMBOL_CHARS, MAX_REASON_CHARS = 40, 1_000
 SYMBOL = re.compile(rf"[A-Za-z0-9@](?:[A-Za-z0-9/:._@+-]{{0,{MAX_SYMBOL_CHARS - 1}}})")
 """A code as venues write it, such as `BTC`, `BTC/USDT:USDT`, `xyz:TSLA`, `@107`; nothing that reads like a sentence."""
-MINUTE = timedelta(minutes=1)
 
 
 class TradeSide(StrEnum):
@@ -41,4 +40,4 @@ def realized_pnl(side: TradeSide, *, size_usd: Decimal, entry: Decimal, exit_pri
 
 def held_minutes(opened_at: datetime, closed_at: datetime) -> Decimal:
     """Return how long a trade was held."""
-    return Decimal((closed_at - opened_at) // timedelta(microseconds=1)) / (MINUTE // timedelta(microseconds=1))
+    return Decimal((closed_at - opened_at) // timedelta(microseconds=1)) / 60_000_000

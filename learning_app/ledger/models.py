@@ -13,6 +13,7 @@ from django.db.models import Q
 from learning_app.ledger.core import MAX_SYMBOL_CHARS, TradeSide, TradeStatus
 from minara_site.kernel.fields import amount_field, demo_index, one_of
 from minara_site.kernel.guard.masking import mask
+from minara_site.kernel.guard.models import GuardedRow
 from minara_site.kernel.ownership import OwnedRow
 
 
@@ -21,7 +22,7 @@ def new_uid() -> str:
     return str(uuid.uuid4())
 
 
-class Trade(OwnedRow):
+class Trade(GuardedRow, OwnedRow):
     """One round trip. `number` grows with each trade of an owner, in the order in which others see them.
 
     `symbol` is the venue's, `asset` what it means, None where that is unknown. Amounts are in USD; the P&L is before
@@ -50,12 +51,7 @@ class Trade(OwnedRow):
     fees_usd = amount_field(default=Decimal(0))
     mfe_usd = amount_field(null=True)
     mae_usd = amount_field(null=True)
-    actor = models.CharField(max_length=80)
-    created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
-    held_at = models.DateTimeField(null=True)
-    rules_version = models.CharField(max_length=16)
-    is_demo = models.BooleanField(default=False)
 
     class Meta:
         db_table = "trade_history"

@@ -170,19 +170,20 @@ def find_difference(row: Trade, draft: TradeDraft, reason: str) -> str:
         "entry_price": (row.entry_price, draft.entry_price),
         "stop_price": (row.stop_price, draft.stop_price),
     }
-    if row.status == TradeStatus.CLOSED:
+    is_closed = row.status == TradeStatus.CLOSED
+    if is_closed:
         said |= {
             "exit_price": (row.exit_price, draft.exit_price),
             "closed_at": (row.exit_tick_at, draft.closed_at),
             "realized_pnl_usd": (row.realized_pnl_usd, draft.realized_pnl_usd),
         }
-    if row.status == TradeStatus.CLOSED or draft.exit_price is None:
+    if is_closed or draft.exit_price is None:
         said["reason"] = (reason if reason in {row.entry_reason, row.exit_reason} else "", reason or None)
+    elif row.stop_price is None:
+        del said["stop_price"]  # what closes a trade may say where it was to end
     different = [name for name, (stored, sent) in said.items() if sent is not None and stored != sent]
-    if row.status == TradeStatus.OPEN and row.stop_price is None and draft.exit_price is not None:
-        different = [name for name in different if name != "stop_price"]
     if not different:
         return ""
-    if row.status == TradeStatus.CLOSED and "exit_price" in different:
+    if is_closed and "exit_price" in different:
         return _("This trade is closed already, with another exit. Nothing was changed.")
     return _("This trade is stored with another %(fields)s. Nothing was changed.") % {"fields": ", ".join(different)}

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.utils import timezone
 from ninja import Body, Query, Status
 
 from learning_app.methodologies.core import METHODOLOGY_KIND
@@ -73,8 +72,7 @@ def create(request: PageRequest, payload: NewMethodology) -> Status[dict[str, An
 
     Of one that the guard refuses the answer has the id alone, and why it is held.
     """
-    actor, now = request.principal.actor, timezone.now()
-    created = create_methodology(draft=payload.as_draft(), actor=actor, now=now)
+    created = create_methodology(draft=payload.as_draft(), **done_by(request))
     if created.row.held_at or find_refused(METHODOLOGY_KIND, [created.row]):
         held = find_held(METHODOLOGY_KIND, created.row)
         return Status(

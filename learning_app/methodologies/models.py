@@ -14,6 +14,7 @@ from minara_site.kernel.core.assets import AssetClass
 from minara_site.kernel.core.nested import leaves
 from minara_site.kernel.fields import demo_index, one_of
 from minara_site.kernel.guard.masking import mask, mask_nested
+from minara_site.kernel.guard.models import GuardedRow
 from minara_site.kernel.market.outcome import Direction
 
 LIFECYCLE_TABLE = "methodology_lifecycle_events"
@@ -24,7 +25,7 @@ def new_uid() -> str:
     return str(uuid.uuid4())
 
 
-class Methodology(models.Model):
+class Methodology(GuardedRow):
     """One analysis method of the instance. `uid` is its public id; `number` is for foreign keys and holds.
 
     `confidence` is the Wilson lower bound in [0, 1], the initial one before its first use. `quarantined_by` says who
@@ -71,13 +72,8 @@ class Methodology(models.Model):
     survives_store = models.BooleanField(default=False)
     decay_at = models.DateTimeField(null=True)
     reviewed_at = models.DateTimeField(null=True)
-    actor = models.CharField(max_length=80)
     origin = models.CharField(max_length=255, blank=True)
-    created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
-    held_at = models.DateTimeField(null=True)
-    rules_version = models.CharField(max_length=16)
-    is_demo = models.BooleanField(default=False)
 
     objects: ClassVar[Any] = MethodologyQuerySet.as_manager()
     owner_id: ClassVar[None] = None  # the instance's, as holds know it

@@ -162,14 +162,14 @@ def refused_of(kind: str, found: Sequence[LimitRow]) -> set[int]:
     return find_refused(kind, rows)
 
 
-def assets_of(statement: str, tickers: Sequence[str] = ()) -> tuple[str, ...]:
+def assets_of(statement: str, tickers: Sequence[str]) -> tuple[str, ...]:
     """Return the assets that a limit names, those that it is labelled with first."""
     named = [normalise_asset(ticker) or ticker for ticker in tickers]
     found = [entity.key for entity in extract_finance_entities(statement) if entity.kind is EntityKind.TICKER]
     return tuple(dict.fromkeys([*named, *found]))
 
 
-def limit_records(limits: Sequence[Limit], *, is_masked: bool = False) -> list[dict[str, Any]]:
+def limit_records(limits: Sequence[Limit], *, is_masked: bool) -> list[dict[str, Any]]:
     """Return limits as API and tools answer them; secrets in those of another owner are masked."""
     return [
         {

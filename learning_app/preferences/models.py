@@ -10,6 +10,7 @@ from learning_app.preferences.core import TERMINAL_ACTOR
 from learning_app.vocabulary import PreferenceDimension, PreferenceKind, PreferenceSource, PreferenceState
 from minara_site.kernel.fields import demo_index, one_of
 from minara_site.kernel.guard.masking import mask
+from minara_site.kernel.guard.models import GuardedRow
 from minara_site.kernel.ownership import OwnedQuerySet, OwnedRow
 
 
@@ -29,7 +30,7 @@ class PreferenceQuerySet(OwnedQuerySet):
         return self.filter(kind=PreferenceKind.HARD_CONSTRAINT)
 
 
-class Preference(OwnedRow):
+class Preference(GuardedRow, OwnedRow):
     """One learned wish of an owner.
 
     `source` says who proposed it first, `evidence_count` how often it was proposed, `reason` why it was decided so.
@@ -47,13 +48,8 @@ class Preference(OwnedRow):
     decided_at = models.DateTimeField(null=True)
     text_version = models.PositiveIntegerField(default=1)
     version = models.PositiveIntegerField(default=1)
-    actor = models.CharField(max_length=80)
     origin = models.CharField(max_length=255, blank=True)
-    created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
-    held_at = models.DateTimeField(null=True)
-    rules_version = models.CharField(max_length=16)
-    is_demo = models.BooleanField(default=False)
 
     objects: ClassVar[Any] = PreferenceQuerySet.as_manager()
 

@@ -13,8 +13,6 @@ from memory_app.edges.core import Edge, SourceTable
 from memory_app.edges.models import MemoryEdge
 from minara_site.kernel.db import insert_new, slices
 
-LINKED_FIELDS = frozenset({"content", "tickers", "scenario_id", "held_at", "owner", "owner_id"})
-LINKED_ENTRY_FIELDS = frozenset({"asset", "decision", "held_at", "owner", "owner_id"})
 COLUMNS = ("owner_id", "src_table", "src_id", "dst_entity_kind", "dst_entity_key", "edge_type")
 Row = tuple[int, str, int, str, str, str]
 

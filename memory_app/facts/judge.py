@@ -123,7 +123,7 @@ class FactConsolidator:
         most: int,
         *,
         lease: KeptLease,
-        claim: Claim | None = None,
+        claim: Claim | None,
     ) -> dict[str, Any]:
         """Judge pair after pair until there are no more, no model can be asked, or another run took over."""
         counts: dict[str, Any] = {outcome.value: 0 for outcome in Outcome}

@@ -17,10 +17,6 @@ from memory_app.index.derived import DerivedTable, derived_table, derived_tables
 from minara_site.kernel.db import SLICE, slices
 
 NEWEST = 200  # ids that a look at the index goes back
-INDEXED_FIELDS = frozenset({"content", "category", "held_at", "owner", "owner_id"})
-INDEXED_ENTRY_FIELDS = frozenset(
-    {"asset", "decision", "narrative", "lesson", "held_at", "lesson_held_at", "owner", "owner_id"}
-)
 
 
 class Indexable(Protocol):
@@ -42,7 +38,7 @@ def reindex_rows(
     kind: Kind,
     ids: Sequence[int],
     *,
-    using: str = DEFAULT_DB_ALIAS,
+    using: str,
 ) -> None:
     """Read the rows of a table again and write their documents; unknown ids are left out."""
     table = derived_table(kind)

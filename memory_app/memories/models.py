@@ -1,17 +1,15 @@
 """The `memories` table with its history. Source: S1 (schema) and decisions (owner, soft delete, provenance)."""
 
-from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, ClassVar, Self
 
-from django.db import models, router, transaction
+from django.db import models
 from django.db.models import F, Q
 
 from learning_app.preferences.core import PREFERENCE_ORIGIN
 from memory_app.edges.core import Edge, SourceTable, extract_edges
-from memory_app.edges.index import LINKED_FIELDS, insert_edges, write_edges
+from memory_app.edges.rows import SearchedQuerySet, SearchedRow
 from memory_app.index.core.document import Document, Kind, memory_document
-from memory_app.index.documents import INDEXED_FIELDS, index_rows, reindex_rows
 from memory_app.memories.core import (
     BRIDGE_ACTOR,
     COMPARED,
@@ -35,13 +33,11 @@ from minara_site.kernel.core.vocabulary import (
     provenance_label,
     writer_kind,
 )
-from minara_site.kernel.db import insert_row, slices
-from minara_site.kernel.fields import one_of
+from minara_site.kernel.fields import demo_index, one_of
 from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.ownership import OwnedQuerySet, OwnedRow
 from minara_site.kernel.plain_text import parse_number
 
-DERIVED_FROM = INDEXED_FIELDS | LINKED_FIELDS
 IS_BRIDGED = Q(origin__startswith=PREFERENCE_ORIGIN)
 """The memories that stand for a preference: no caller names this origin."""
 
@@ -62,7 +58,7 @@ def limit_rows(actor: Any) -> Q:
     return Q(typed | approved | Q(actor=BRIDGE_ACTOR), fact_type=HARD_CONSTRAINT)
 
 
-class MemoryQuerySet(OwnedQuerySet):
+class MemoryQuerySet(SearchedQuerySet):
     """Memories. What is derived from a row, its search document and its edges, is kept in step here."""
 
     def live(self) -> Self:
@@ -117,44 +113,16 @@ class MemoryQuerySet(OwnedQuerySet):
         """Keep deleted rows past their retention."""
         return self.filter(deleted_at__lte=cutoff)
 
-    def bulk_create(
-        self,
-        objs: Iterable["Memory"],
-        *args: Any,
-        **kwargs: Any,
-    ) -> list["Memory"]:
-        """Insert many rows, or with `update_conflicts` change them, with what is derived from them."""
-        link = write_edges if kwargs.get("update_conflicts") else insert_edges
-        with transaction.atomic(using=self.db):
-            rows: list[Memory] = super().bulk_create(objs, *args, **kwargs)
-            index_rows(rows, using=self.db)
-            link(rows, using=self.db)
-        return rows
-
     def update(self, **fields: Any) -> int:
         """Change many rows, and where that touches what it was derived from, what is derived from them."""
         if not {"content", "held_at"}.isdisjoint(fields):  # another text, or one that is held or read again
             fields.setdefault("embedding_state", EmbeddingState.PENDING)
         if "content" in fields or None in (fields.get("deleted_at", ...), fields.get("held_at", ...)):
             fields.setdefault("compared_at", None)
-        if DERIVED_FROM.isdisjoint(fields):
-            return super().update(**fields)
-        changed = 0
-        with transaction.atomic(using=self.db):
-            ids = list(self.order_by().values_list("pk", flat=True))
-            for chosen in slices(ids):
-                changed += models.QuerySet.update(self.filter(pk__in=chosen), **fields)
-                reindex_rows(Kind.MEMORY, chosen, using=self.db)
-                write_edges(
-                    self.model.objects.using(self.db).filter(pk__in=chosen),
-                    using=self.db,
-                )
-        return changed
-
-    update.alters_data = True  # type: ignore[attr-defined]
+        return super().update(**fields)
 
 
-class Memory(OwnedRow):
+class Memory(SearchedRow):
     """One thing the agent remembers.
 
     `updated_at` orders the prompt: it changes when the content changes and at no other time. `version` counts
@@ -172,16 +140,12 @@ class Memory(OwnedRow):
     fact_type = models.CharField(max_length=64, blank=True)
     fact_state = models.CharField(max_length=8, null=True)
     tickers = models.JSONField(default=list)
-    actor = models.CharField(max_length=80)
     origin = models.CharField(max_length=255, blank=True)
     content_hash = models.CharField(max_length=64)
     version = models.PositiveIntegerField(default=1)
     batch = models.CharField(max_length=32, null=True)
-    is_demo = models.BooleanField(default=False)
-    created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
     deleted_at = models.DateTimeField(null=True)
-    held_at = models.DateTimeField(null=True)
     rules_version = models.CharField(max_length=16, default="", db_default="")
     retired_at = models.DateTimeField(null=True)
     fact_key = models.CharField(max_length=64, default="", db_default="")
@@ -195,7 +159,9 @@ class Memory(OwnedRow):
     )
 
     objects: ClassVar[Any] = MemoryQuerySet.as_manager()
-    src_table: ClassVar = SourceTable.MEMORIES
+    document_kind, src_table = Kind.MEMORY, SourceTable.MEMORIES
+    indexed = frozenset({"content", "category", "held_at", "owner", "owner_id"})
+    linked = frozenset({"content", "tickers", "scenario_id", "held_at", "owner", "owner_id"})
     is_repeated = False
     """Whether this write said again what its writer had said: the row stood already."""
 
@@ -274,25 +240,16 @@ class Memory(OwnedRow):
             models.Index(fields=["rules_version", "id"], name="memories_rules_version"),
             models.Index(fields=["actor", "-updated_at", "-id"], name="memories_actor_newest"),
             models.Index(fields=["batch"], condition=Q(batch__isnull=False), name="memories_batch"),
-            models.Index(fields=["is_demo"], condition=Q(is_demo=True), name="memories_demo"),
+            demo_index("memories_demo"),
         ]
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Store the row and what is derived from it; whether its vector is right, the next embedding finds out."""
-        using = kwargs.get("using") or router.db_for_write(type(self), instance=self)
+        """Store the row; with another text it waits for its vector and its comparison."""
         fields = kwargs.get("update_fields")
-        link = insert_edges if self._state.adding else write_edges
         if fields is None or "content" in fields:
             self.embedding_state, self.compared_at = EmbeddingState.PENDING, None
             kwargs["update_fields"] = fields if fields is None else {*fields, "embedding_state", "compared_at"}
-        with transaction.atomic(using=using, savepoint=False):
-            if kwargs.get("force_insert") and self.pk is None:
-                insert_row(self, using=using)
-            else:
-                super().save(*args, **kwargs)
-            if fields is None or not DERIVED_FROM.isdisjoint(fields):
-                index_rows([self], using=using)
-                link([self], using=using)
+        super().save(*args, **kwargs)
 
     @property
     def state(self) -> State:

@@ -71,8 +71,8 @@ def roles_with_due(
     roles: Collection[DeclaredRole],
     *,
     trigger: Trigger,
-    assets: Collection[str] | None = None,
-    owner_id: int | None = None,
+    assets: Collection[str] | None,
+    owner_id: int | None,
     now: datetime,
 ) -> set[str]:
     """Return those of the roles that have something due, on one of these assets and of this owner where one is given.

@@ -72,17 +72,6 @@ class DecisionKind(StoredKind):
         """Let held texts be read, and decisions be judged."""
         release(holds, self.guarded)
 
-    def discard(
-        self,
-        holds: Mapping[int, Hold],
-        rows: Mapping[int, Any],
-        *,
-        actor: str,
-        reason: str,
-        now: datetime,
-    ) -> None:
-        """Leave them held, for nobody to read."""
-
     def hold_again(
         self,
         holds: Mapping[int, Hold],

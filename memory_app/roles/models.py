@@ -3,31 +3,25 @@
 Roles themselves are code: `role_id` and `skill_id` are words here, so that rows outlive their role.
 """
 
-from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, ClassVar, Self
 
-from django.db import models, router, transaction
+from django.db import models
 from django.db.models import Q
 
 from memory_app.edges.core import Edge, SourceTable, extract_edges
-from memory_app.edges.index import LINKED_ENTRY_FIELDS, insert_edges, write_edges
+from memory_app.edges.rows import SearchedQuerySet, SearchedRow
 from memory_app.index.core.document import Document, Kind, entry_document, entry_text
-from memory_app.index.documents import INDEXED_ENTRY_FIELDS, index_rows, reindex_rows
 from memory_app.memories.core import EmbeddingState
 from memory_app.roles.core import Classification, SkipReason, Status
 from minara_site.kernel.core.nested import leaves
 from minara_site.kernel.core.symbols import normalise_symbol
-from minara_site.kernel.db import slices
 from minara_site.kernel.fields import amount_field, demo_index, one_of
 from minara_site.kernel.guard.masking import mask, mask_nested
 from minara_site.kernel.market.outcome import LATE, Direction, Outcome, window_start
-from minara_site.kernel.ownership import OwnedQuerySet, OwnedRow
-
-DERIVED_FROM = INDEXED_ENTRY_FIELDS | LINKED_ENTRY_FIELDS
 
 
-class RoleMemoryQuerySet(OwnedQuerySet):
+class RoleMemoryQuerySet(SearchedQuerySet):
     """Entries of role memory. What is derived from a row, its search document and its edges, is kept in step here."""
 
     def pending(self) -> Self:
@@ -39,43 +33,14 @@ class RoleMemoryQuerySet(OwnedQuerySet):
         taught = self.filter(~Q(lesson=""), status=Status.REFLECTED)  # as the indexes say it, else SQLite uses none
         return taught.filter(held_at__isnull=True, lesson_held_at__isnull=True)
 
-    def bulk_create(
-        self,
-        objs: Iterable["RoleMemory"],
-        *args: Any,
-        **kwargs: Any,
-    ) -> list["RoleMemory"]:
-        """Insert many rows, or with `update_conflicts` change them, with what is derived from them."""
-        link = write_edges if kwargs.get("update_conflicts") else insert_edges
-        with transaction.atomic(using=self.db):
-            rows: list[RoleMemory] = super().bulk_create(objs, *args, **kwargs)
-            index_rows(rows, using=self.db)
-            link(rows, using=self.db)
-        return rows
-
     def update(self, **fields: Any) -> int:
         """Change many rows, and where that touches what it was derived from, what is derived from them."""
-        if not INDEXED_ENTRY_FIELDS.isdisjoint(fields):
+        if not self.model.indexed.isdisjoint(fields):
             fields.setdefault("embedding_state", EmbeddingState.PENDING)
-        if DERIVED_FROM.isdisjoint(fields):
-            return super().update(**fields)
-        changed = 0
-        with transaction.atomic(using=self.db):
-            ids = list(self.order_by().values_list("pk", flat=True))
-            for chosen in slices(ids):
-                changed += models.QuerySet.update(self.filter(pk__in=chosen), **fields)
-                reindex_rows(Kind.ROLE_MEMORY, chosen, using=self.db)
-                if not LINKED_ENTRY_FIELDS.isdisjoint(fields):
-                    write_edges(
-                        self.model.objects.using(self.db).filter(pk__in=chosen),
-                        using=self.db,
-                    )
-        return changed
-
-    update.alters_data = True  # type: ignore[attr-defined]
+        return super().update(**fields)
 
 
-class RoleMemory(OwnedRow):
+class RoleMemory(SearchedRow):
     """One decision of a role: what it knew, what it said, what came of it, and what is to be learned.
 
     A trigger of the database keeps outcome, class, narrative, lesson and `reflected_at` as they were first written
@@ -120,11 +85,8 @@ class RoleMemory(OwnedRow):
     attempts = models.PositiveSmallIntegerField(default=0)
     next_try_at = models.DateTimeField(null=True)
     last_error = models.CharField(max_length=300, blank=True)
-    actor = models.CharField(max_length=80)
     origin = models.CharField(max_length=255, blank=True)
     content_hash = models.CharField(max_length=64)
-    created_at = models.DateTimeField()
-    held_at = models.DateTimeField(null=True)
     lesson_held_at = models.DateTimeField(null=True)
     rules_version = models.CharField(max_length=16, default="", db_default="")
     embedding_state = models.CharField(
@@ -132,10 +94,11 @@ class RoleMemory(OwnedRow):
         default=EmbeddingState.PENDING,
         db_default=EmbeddingState.PENDING.value,
     )
-    is_demo = models.BooleanField(default=False)
 
     objects: ClassVar[Any] = RoleMemoryQuerySet.as_manager()
-    src_table: ClassVar = SourceTable.ROLE_MEMORY
+    document_kind, src_table = Kind.ROLE_MEMORY, SourceTable.ROLE_MEMORY
+    indexed = frozenset({"asset", "decision", "narrative", "lesson", "held_at", "lesson_held_at", "owner", "owner_id"})
+    linked = frozenset({"asset", "decision", "held_at", "owner", "owner_id"})
 
     class Meta:
         db_table = "role_memory"
@@ -210,21 +173,12 @@ class RoleMemory(OwnedRow):
         ]
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Store the row and what is derived from it; whether its vector is right, the next embedding finds out."""
-        using = kwargs.get("using") or router.db_for_write(type(self), instance=self)
+        """Store the row; with another text it waits for its vector."""
         fields = kwargs.get("update_fields")
-        says_more = fields is None or not INDEXED_ENTRY_FIELDS.isdisjoint(fields)
-        links_more = fields is None or not LINKED_ENTRY_FIELDS.isdisjoint(fields)
-        link = insert_edges if self._state.adding else write_edges
-        if says_more:
+        if fields is None or not self.indexed.isdisjoint(fields):
             self.embedding_state = EmbeddingState.PENDING
             kwargs["update_fields"] = fields if fields is None else {*fields, "embedding_state"}
-        with transaction.atomic(using=using, savepoint=False):
-            super().save(*args, **kwargs)
-            if says_more:
-                index_rows([self], using=using)
-            if links_more:
-                link([self], using=using)
+        super().save(*args, **kwargs)
 
     def mask(self) -> None:
         """Mask the secrets of this copy, which is for a reader who is not the owner."""

@@ -90,10 +90,6 @@ class RoleRegistry:
         """Return the ids of all roles as a sentence names them."""
         return ", ".join(self._roles)
 
-    def of_skill(self, skill_id: str) -> tuple[DeclaredRole, ...]:
-        """Return the roles that a skill owns, in the order of their ids."""
-        return tuple(each for each in self._roles.values() if each.skill.id == skill_id)
-
 
 def check_role(
     role: MemoryRole,

@@ -75,8 +75,8 @@ def count_pending(*, owner: Owner) -> dict[str, int]:
 def list_lessons(
     *,
     owner: Owner,
-    role_id: str | None = None,
-    as_of: datetime | None = None,
+    role_id: str | None,
+    as_of: datetime | None,
 ) -> RoleMemoryQuerySet:
     """Return entries with a lesson whose outcome was known at `as_of`, unordered; held ones are left out.
 

@@ -11,10 +11,11 @@ from memory_app.index.pages import note_text
 from memory_app.search.answers import hit_records
 from memory_app.search.log import log_search
 from memory_app.search.past import MAX_MOMENT_CHARS, read_moment
-from memory_app.search.selectors import search_memories
+from memory_app.search.selectors import SearchResult, search_memories
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.kernel.core.vocabulary import Category
+from minara_site.kernel.ownership import Owner
 from minara_site.web.schemas import Strict
 
 
@@ -58,13 +59,12 @@ def memory_search(
         fusion=args.fusion,
         as_of=None if args.as_of is None else read_moment(args.as_of),
     )
+    return answer_hits(principal, owner, args.query, found)
+
+
+def answer_hits(principal: Principal, owner: Owner, query: str, found: SearchResult) -> dict[str, Any]:
+    """Log what a query found and return it as tools answer it."""
     ids = [hit.id for hit in found.hits]
-    log_search(
-        principal=principal,
-        owner=owner,
-        query=args.query,
-        ids=ids,
-        now=timezone.now(),
-    )
+    log_search(principal=principal, owner=owner, query=query, ids=ids, now=timezone.now())
     items = hit_records(found.hits, reader=principal.owner)
     return {"items": items, "notes": [note_text(note) for note in found.notes]}

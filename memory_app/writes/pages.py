@@ -138,7 +138,7 @@ def show_plan(
     effect: str,
     start: int,
     reader: User,
-    is_undo: bool = False,
+    is_undo: bool,
 ) -> PlanView:
     """Return a plan with some rows of an effect, or of the first that it has. Few queries, whatever its size."""
     effects = list_counts(plan.counts, is_undo=is_undo)

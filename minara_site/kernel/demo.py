@@ -78,6 +78,13 @@ def read_rows(
     return {owner: [row(**each) for each in rows] for owner, rows in load_toml(package, name).items()}
 
 
+def delete_rows(label: str | Promise, rows: "QuerySet[Any]", kept: int = 0) -> RemovedRows:
+    """Delete rows of the demo and return how many of them were there, beside those that stay."""
+    removed = RemovedRows(label, rows.count(), kept)
+    rows.delete()
+    return removed
+
+
 def publish_rows(event: Signal, argument: str, rows: "QuerySet[Any]") -> None:
     """Send an event after commit for each owner of rows, with the ids of the rows as this argument."""
     found = defaultdict(list)

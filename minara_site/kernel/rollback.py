@@ -114,7 +114,6 @@ class RollbackKind(ABC):
     audit_key: ClassVar[str]
     record_key: ClassVar[str]
 
-    @abstractmethod
     def apply(
         self,
         record: RollbackRecord,
@@ -123,10 +122,10 @@ class RollbackKind(ABC):
         """Do what a plan says and store what its undo needs, in the caller's transaction; the rows are locked.
 
         Returns by owner, None for the instance, what the audit entry says: the rows under `audit_key`, their `count`,
-        and more.
+        and more. A kind without effects does nothing.
         """
+        return {}
 
-    @abstractmethod
     def show_steps(
         self,
         steps: Sequence[Any],
@@ -135,6 +134,7 @@ class RollbackKind(ABC):
         reader: Any,
     ) -> Sequence[PlanRow]:
         """Return some steps of one effect as this person may see them, in their order."""
+        return ()
 
     def show_unchanged(
         self,
@@ -184,9 +184,9 @@ class TableRollback(RollbackKind):
         `lock` keeps the rows until the transaction ends. Raises Invalid beyond MAX_ROWS, except for an import.
         """
 
-    @abstractmethod
     def plan_undo(self, record: RollbackRecord, *, lock: bool) -> KindPlan:
         """Return what undoing a roll-back would do: rows that no one changed since get back their state before it."""
+        return KindPlan({})
 
 
 class RecordRollback(TableRollback):
@@ -212,15 +212,6 @@ class RecordRollback(TableRollback):
         rows = self.model.objects.filter(actor=writer, created_at__gte=since).order_by("pk")
         found = rows.values_list("pk", "owner_id")[:MAX_ROWS]
         return KindPlan({}, [UnchangedRow(UnchangedReason.RECORD, pk, owner_id) for pk, owner_id in found])
-
-    def plan_undo(self, record: RollbackRecord, *, lock: bool) -> KindPlan:
-        return KindPlan({})
-
-    def apply(self, record: RollbackRecord, plan: KindPlan) -> Mapping[Any, Mapping[str, Any]]:
-        return {}
-
-    def show_steps(self, steps: Sequence[Any], plan: KindPlan, *, reader: Any) -> Sequence[PlanRow]:
-        return ()
 
     def title(self, object_id: Any) -> str:
         return str(self.record_name) % {"id": object_id}

@@ -59,7 +59,7 @@ def paginate(
     order: Order,
     *,
     cursor: str | None = None,
-    limit: int = 50,
+    limit: int,
     scope: str = "",
 ) -> Page[Row]:
     """Cut one page out of `queryset`.

@@ -120,8 +120,8 @@ def price_chart(
     label: str,
     *,
     window: tuple[Edge, Edge],
-    entry: PricePlace | None = None,
-    leave: PricePlace | None = None,
+    entry: PricePlace | None,
+    leave: PricePlace | None,
 ) -> PriceChart | None:
     """Return the chart of the prices, oldest first; None without prices.
 

@@ -8,7 +8,6 @@ from typing import Any
 CAPITAL_JOB, CAPITAL_EVERY, CAPITAL_COOLDOWN = "capital.measure", timedelta(hours=24), timedelta(hours=1)
 TIERS = tuple(map(Decimal, (10, 100, 500, 1_000, 5_000, 10_000, 50_000)))
 """Below the first is tier_1, from the last on tier_8."""
-DUST = Decimal("0.01")
 
 
 def tier_of(total: Decimal) -> str:

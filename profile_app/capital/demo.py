@@ -5,7 +5,7 @@ from decimal import Decimal
 from django.utils.translation import gettext_lazy as _
 
 from minara_site.access.models import User
-from minara_site.kernel.demo import DemoLoad, DemoPart, DemoRow, RemovedRows, read_rows
+from minara_site.kernel.demo import DemoLoad, DemoPart, DemoRow, RemovedRows, delete_rows, read_rows
 from profile_app.capital.core import tier_of
 from profile_app.capital.models import CapitalMetrics, CapitalReading
 
@@ -34,8 +34,5 @@ class CapitalPart(DemoPart[DemoReading]):
 
     def remove(self, load: DemoLoad) -> list[RemovedRows]:
         """Delete the measurements; what an owner has stays where it was measured since."""
-        readings = load.marked(CapitalReading)
-        removed = RemovedRows(_("Measurements of capital"), readings.count())
-        readings.delete()
         load.marked(CapitalMetrics).filter(updated_at__lte=load.loaded_at).delete()
-        return [removed]
+        return [delete_rows(_("Measurements of capital"), load.marked(CapitalReading))]

@@ -37,10 +37,10 @@ class TurnRow:
 
 def page_context(session: Session, reader: User, *, turn: int) -> dict[str, Any]:
     """Return what the page shows of a session; another owner's texts are without secrets. Six queries at most."""
-    page, is_own = load_turns(session, turn=turn), session.owner_id == reader.pk
-    facts = find_facts(session, page.turns) if page.turns else {}
+    turns, total, last_read = load_turns(session, turn=turn)
+    is_own, facts = session.owner_id == reader.pk, find_facts(session, turns) if turns else {}
     rows = []
-    for each in page.turns:
+    for each in turns:
         found = facts.get(turn_origin(session.pk, each.sequence), [])
         user = shown_text(each.user_message, is_own=is_own)
         agent = shown_text(each.assistant_message, is_own=is_own)
@@ -52,7 +52,7 @@ def page_context(session: Session, reader: User, *, turn: int) -> dict[str, Any]
                 agent,
                 [call["name"] for call in each.tool_calls],
                 [masked_for(reader, memory) for memory in found],
-                each.sequence <= page.last_read,
+                each.sequence <= last_read,
             )
         )
     first, last = (rows[0].turn.sequence, rows[-1].turn.sequence) if rows else (0, 0)
@@ -69,10 +69,10 @@ def page_context(session: Session, reader: User, *, turn: int) -> dict[str, Any]
         "rows": rows,
         "first": first,
         "last": last,
-        "total": page.last,
-        "last_read": page.last_read,
+        "total": total,
+        "last_read": last_read,
         "earlier": first - TURNS_OF_PAGE if first > 1 else None,
-        "later": last + 1 if last < page.last else None,
+        "later": last + 1 if last < total else None,
     }
 
 

@@ -1,7 +1,6 @@
 """Reads of the turns of a session and of what was taken from them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from django.db.models import Max, Q
 
@@ -14,26 +13,18 @@ from profile_app.portrait.selectors.profile import load_profile
 TURNS_OF_PAGE = 20
 
 
-@dataclass(frozen=True, slots=True)
-class TurnsPage:
-    """A page of turns in their order. `last` is the session's last turn, `last_read` the last one read for memories.
+def load_turns(session: Session, *, turn: int) -> tuple[list[Turn], int, int]:
+    """Return the turns of the page that has one, the last page for a later one, in their order.
 
-    Both are sequences, 0 for none.
+    With the session's last turn and the last one read for memories: sequences, 0 for none. Three queries: sequences
+    have no gaps.
     """
-
-    turns: Sequence[Turn]
-    last: int
-    last_read: int
-
-
-def load_turns(session: Session, *, turn: int) -> TurnsPage:
-    """Return the page that has a turn, the last page for a later one. Three queries: sequences have no gaps."""
     cursor = int(load_profile(session.owner_id).last_indexed_chat_id or 0)
     found = session.turns.aggregate(last=Max("sequence"), last_read=Max("sequence", filter=Q(pk__lte=cursor)))
     last = found["last"] or 0
     before = max(min(turn, last) - 1, 0) // TURNS_OF_PAGE * TURNS_OF_PAGE
     turns = session.turns.filter(sequence__gt=before).order_by("sequence")[:TURNS_OF_PAGE]
-    return TurnsPage(list(turns), last, found["last_read"] or 0)
+    return list(turns), last, found["last_read"] or 0
 
 
 def find_facts(session: Session, turns: Sequence[Turn]) -> dict[str, list[Memory]]:

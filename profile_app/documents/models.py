@@ -5,7 +5,7 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 
-from minara_site.kernel.fields import one_of
+from minara_site.kernel.fields import demo_index, one_of
 from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.ownership import OwnedRow
 from profile_app.documents.core import DocumentKind, Origin
@@ -48,11 +48,7 @@ class Document(OwnedRow):
         ]
         indexes: ClassVar = [
             models.Index(fields=["rules_version", "id"], name="documents_rescan"),
-            models.Index(
-                fields=["is_demo"],
-                condition=Q(is_demo=True),
-                name="documents_demo",
-            ),
+            demo_index("documents_demo"),
         ]
 
     def __str__(self) -> str:

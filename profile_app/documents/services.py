@@ -70,15 +70,7 @@ def save_document(
     """
     check_text(content, field="content", max_chars=MAX_CHARS[kind])
     with owner_locked(owner.pk):
-        document = find_document(owner=owner, kind=kind, name=name)
-        if document is None:
-            document = Document(
-                owner=owner,
-                kind=kind,
-                name=name,
-                updated_at=now,
-                is_demo=is_demo,
-            )
+        document = find_or_new(owner=owner, kind=kind, name=name, now=now, is_demo=is_demo)
         check_version(document, expected_version)
         if check:
             check(document)
@@ -239,7 +231,7 @@ def record_write(
     origin: Origin,
     is_held: bool,
     now: datetime,
-    is_audited: bool = True,
+    is_audited: bool,
 ) -> None:
     """Record a write by name and hash; one that no prompt carries says so, as one that is held does."""
     if not is_audited:
@@ -275,19 +267,18 @@ def save_draft(
     """
     check_text(draft, field="content", max_chars=MAX_CHARS[kind])
     with owner_locked(owner.pk):
-        document = find_document(owner=owner, kind=kind, name=name)
-        if document is None:
-            document = Document(
-                owner=owner,
-                kind=kind,
-                name=name,
-                updated_at=now,
-            )
+        document = find_or_new(owner=owner, kind=kind, name=name, now=now)
         kept = "" if draft == document.content else draft
         document.draft, document.draft_at = kept, now if kept else None
         document.draft_version = min(version, document.version)
         document.save()
     return document
+
+
+def find_or_new(*, owner: User, kind: str, name: str, now: datetime, is_demo: bool = False) -> Document:
+    """Return a document, unsaved where there is none."""
+    found = find_document(owner=owner, kind=kind, name=name)
+    return found or Document(owner=owner, kind=kind, name=name, updated_at=now, is_demo=is_demo)
 
 
 def lock_documents(ids: Collection[int]) -> dict[int, Document]:

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from minara_site.kernel.fields import one_of
+from minara_site.kernel.fields import demo_index, one_of
 from minara_site.kernel.ownership import OwnedQuerySet, OwnedRow
 from profile_app.portrait.core.tags import SCHEMA, TagSource
 
@@ -85,13 +85,7 @@ class UserTag(OwnedRow):
             one_of("name", SCHEMA, "user_tag_name_known"),
             one_of("source", TagSource, "user_tag_source_known"),
         ]
-        indexes: ClassVar = [
-            models.Index(
-                fields=["is_demo"],
-                condition=Q(is_demo=True),
-                name="user_tags_demo",
-            )
-        ]
+        indexes: ClassVar = [demo_index("user_tags_demo")]
 
     def mask(self) -> None:
         """Mask nothing: values are words of a closed list."""
@@ -126,11 +120,7 @@ class UserTagEvent(OwnedRow):
         ]
         indexes: ClassVar = [
             models.Index(fields=["owner", "name", "-id"], name="user_tag_events_of"),
-            models.Index(
-                fields=["is_demo"],
-                condition=Q(is_demo=True),
-                name="user_tag_events_demo",
-            ),
+            demo_index("user_tag_events_demo"),
         ]
 
 

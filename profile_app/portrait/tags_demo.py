@@ -3,7 +3,7 @@
 from django.utils.translation import gettext_lazy as _
 
 from minara_site.access.models import User
-from minara_site.kernel.demo import DemoLoad, DemoPart, DemoRow, RemovedRows, read_rows
+from minara_site.kernel.demo import DemoLoad, DemoPart, DemoRow, RemovedRows, delete_rows, read_rows
 from profile_app.portrait.core.tags import TagSource
 from profile_app.portrait.models import UserTag, UserTagEvent
 from profile_app.portrait.services.tags import set_tag
@@ -45,7 +45,5 @@ class TagsPart(DemoPart[DemoTag]):
         tags, events = UserTag.objects.filter(is_demo=True), UserTagEvent.objects.filter(is_demo=True)
         said = set(events.values_list("owner", "name"))
         kept = said & set(UserTag.objects.filter(is_demo=False).values_list("owner", "name"))
-        removed = RemovedRows(_("Tags"), tags.count(), len(kept))
-        tags.delete()
         events.delete()
-        return [removed]
+        return [delete_rows(_("Tags"), tags, len(kept))]

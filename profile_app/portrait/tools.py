@@ -2,15 +2,12 @@
 
 from typing import Annotated, Any
 
-from django.utils import timezone
 from pydantic import Field
 
 from memory_app.index.core.parser import MAX_QUERY_CHARS
-from memory_app.index.pages import note_text
 from memory_app.memories.hidden import hides_memories
-from memory_app.search.answers import hit_records
-from memory_app.search.log import log_search
 from memory_app.search.selectors import search_memories
+from memory_app.search.tools import answer_hits
 from minara_site.access.principal import Principal
 from minara_site.web.schemas import Strict
 from profile_app.portrait.selectors.profile import agent_record
@@ -61,13 +58,4 @@ def search_conversation_memory(
         limit=args.limit,
         is_personal=True,
     )
-    ids = [hit.id for hit in found.hits]
-    log_search(
-        principal=principal,
-        owner=owner,
-        query=args.query,
-        ids=ids,
-        now=timezone.now(),
-    )
-    items = hit_records(found.hits, reader=owner)
-    return {"items": items, "notes": [note_text(note) for note in found.notes]}
+    return answer_hits(principal, owner, args.query, found)

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 from minara_site.access.models import User
 from minara_site.kernel.conversations.models import Session, Turn
 from minara_site.kernel.conversations.services import NewTurn, record_turn
-from minara_site.kernel.demo import DemoLoad, DemoPart, DemoRow, RemovedRows, read_rows
+from minara_site.kernel.demo import DemoLoad, DemoPart, DemoRow, RemovedRows, delete_rows, read_rows
 from profile_app.prompt.models import SessionSnapshot
 from profile_app.prompt.services import end_session, start_session
 
@@ -58,6 +58,4 @@ class SessionsPart(DemoPart[DemoSession]):
         sessions = load.marked(Session)
         went_on = set(Turn.objects.filter(session__in=sessions, created_at__gt=load.loaded_at).values_list("session"))
         gone = sessions.exclude(pk__in=[pk for (pk,) in went_on])
-        removed = RemovedRows(_("Sessions"), gone.count(), len(went_on))
-        gone.delete()
-        return [removed]
+        return [delete_rows(_("Sessions"), gone, len(went_on))]

@@ -7,7 +7,7 @@ from typing import Literal
 from django.utils.translation import gettext_lazy as _
 
 from minara_site.access.models import User
-from minara_site.kernel.demo import AGENT_KEY, DemoLoad, DemoPart, DemoRow, RemovedRows, read_rows
+from minara_site.kernel.demo import AGENT_KEY, DemoLoad, DemoPart, DemoRow, RemovedRows, delete_rows, read_rows
 from profile_app.strategies.core import StopReason
 from profile_app.strategies.models import StrategyRun
 
@@ -41,7 +41,4 @@ class StrategyRunsPart(DemoPart[DemoStrategyRun]):
         load.mark(run)
 
     def remove(self, load: DemoLoad) -> list[RemovedRows]:
-        runs = load.marked(StrategyRun)
-        removed = RemovedRows(_("Strategy runs"), runs.count())
-        runs.delete()
-        return [removed]
+        return [delete_rows(_("Strategy runs"), load.marked(StrategyRun))]

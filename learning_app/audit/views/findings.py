@@ -4,7 +4,6 @@ from http import HTTPStatus
 
 from django.http import HttpResponse
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext as _, ngettext
 
 from learning_app.audit.core.records import Severity
@@ -107,12 +106,7 @@ def acknowledge_findings(request: PageRequest) -> HttpResponse:
 @page(Act.FINDING_ACKNOWLEDGE, "POST")
 def reopen(request: PageRequest, acknowledgement_id: int) -> HttpResponse:
     """Open findings again that were acknowledged together."""
-    actor = request.principal.actor
-    ended = undo_acknowledgement(
-        acknowledgement_id=acknowledgement_id,
-        actor=actor,
-        now=timezone.now(),
-    )
+    ended = undo_acknowledgement(acknowledgement_id=acknowledgement_id, **done_by(request))
     said = ngettext(
         "%(count)s finding is open again.",
         "%(count)s findings are open again.",
@@ -130,12 +124,7 @@ def reopen(request: PageRequest, acknowledgement_id: int) -> HttpResponse:
 @page(Act.FINDING_ACKNOWLEDGE, "POST")
 def restore(request: PageRequest, acknowledgement_id: int) -> HttpResponse:
     """Undo that findings were opened again."""
-    actor = request.principal.actor
-    restored = restore_acknowledgement(
-        acknowledgement_id=acknowledgement_id,
-        actor=actor,
-        now=timezone.now(),
-    )
+    restored = restore_acknowledgement(acknowledgement_id=acknowledgement_id, **done_by(request))
     said = ngettext(
         "Acknowledged %(count)s finding.",
         "Acknowledged %(count)s findings.",

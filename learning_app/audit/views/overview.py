@@ -16,7 +16,7 @@ from learning_app.audit.pages.report import badge_of, hashes_equal
 from learning_app.audit.selectors import usual_reports
 from learning_app.audit.services.request import request_pass
 from minara_site.access.policy import Act
-from minara_site.shell.pages import PageRequest, page
+from minara_site.shell.pages import PageRequest, done_by, page
 from minara_site.web.responses import form_status, render_page, see_other, toast
 
 SPANS = {"30": 30, "90": 90, "365": 365}
@@ -40,13 +40,7 @@ def run(request: PageRequest) -> HttpResponse:
     if not form.is_valid():
         return render_audit(request, form)
     days, with_hashes = form.cleaned_data["window_days"], form.cleaned_data["table_hashes"]
-    actor = request.principal.actor
-    found = request_pass(
-        window_days=days,
-        with_hashes=with_hashes,
-        actor=actor,
-        now=timezone.now(),
-    )
+    found = request_pass(window_days=days, with_hashes=with_hashes, **done_by(request))
     toast(request, _("The pass waits for a worker."))
     return see_other("jobs:run", found.pk)
 

@@ -64,7 +64,7 @@ def find_controls(keys: Iterable[Key], *, is_demo: bool) -> dict[Key, Control]:
 def judge_controls(
     controls: Sequence[Control],
     *,
-    owner_id: int | None = None,
+    owner_id: int | None,
     now: datetime,
 ) -> list[Control]:
     """Fill in those whose last window is judged or expired, not stored yet, and return them. Few statements."""

@@ -80,7 +80,7 @@ def release(
 def release_all(
     *,
     uids: Collection[str],
-    reason: str = "",
+    reason: str,
     actor: str,
     now: datetime,
 ) -> list[Methodology]:

@@ -55,7 +55,7 @@ class JudgeAnswer(BaseModel):
     )
 
 
-def render_pair(pair: Pair, guidance: str = "") -> str:
+def render_pair(pair: Pair, guidance: str) -> str:
     """Return the question about a pair: both statements with ids, sources and dates, and the preference if any."""
     statements = {"older": describe(pair.older), "newer": describe(pair.newer)}
     parts = [fenced(MEMORY_CONTEXT, statements)]

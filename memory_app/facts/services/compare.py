@@ -68,7 +68,7 @@ def find_conflicts(
     return found
 
 
-def compare_slice(owner_id: int, rows: Sequence[Memory], *, now: datetime, run_id: int | None = None) -> int:
+def compare_slice(owner_id: int, rows: Sequence[Memory], *, now: datetime, run_id: int | None) -> int:
     """Compare locked memories of an owner with all others, and store what is found; return how many pairs are new."""
     refused, ids = find_refused(rows), [row.pk for row in rows]
     readable = [row for row in rows if row.pk not in refused]

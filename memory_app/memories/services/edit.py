@@ -203,7 +203,7 @@ def store_edit(
     actor: str,
     tool_call: str,
     now: datetime,
-    reason: str = "",
+    reason: str,
 ) -> None:
     """Store a changed row with the verdict on it, and record that."""
     if memory.is_limit and not was_limit:

@@ -263,7 +263,7 @@ def discard_memories(
     memories: Sequence[Memory],
     edited: Collection[int],
     now: datetime,
-    reason: str = "",
+    reason: str,
 ) -> None:
     """Carry out that held texts are thrown away: of the `edited` what stood stands again, the others go to the trash.
 

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import QuerySet
 
-from memory_app.index.documents import INDEXED_ENTRY_FIELDS, index_rows
+from memory_app.index.documents import index_rows
 from memory_app.memories.core import EmbeddingState
 from memory_app.roles.core import LESSON_KIND, SkipReason, Status
 from memory_app.roles.core.declarations import DeclaredRole
@@ -103,7 +103,7 @@ def write_columns(run: Sweeping, entry: RoleMemory, names: Sequence[str]) -> boo
 
     Needs a transaction.
     """
-    is_indexed = not INDEXED_ENTRY_FIELDS.isdisjoint(names)
+    is_indexed = not RoleMemory.indexed.isdisjoint(names)
     if is_indexed:
         entry.embedding_state, names = EmbeddingState.PENDING, (*names, "embedding_state")
     fields = {name: getattr(entry, name) for name in names}

@@ -72,17 +72,6 @@ class HeldAtKind(StoredKind):
         self.model.objects.filter(pk__in=rows.keys() & holds.keys()).update(held_at=None)
         self.accept([rows[pk] for pk in holds if pk in rows], now=now)
 
-    def discard(
-        self,
-        holds: Mapping[int, Hold],
-        rows: Mapping[int, Any],
-        *,
-        actor: str,
-        reason: str,
-        now: datetime,
-    ) -> None:
-        """Leave them held, for nobody to read."""
-
     def hold_again(
         self,
         holds: Mapping[int, Hold],

@@ -120,8 +120,7 @@ class StoredKind(ABC):
     ) -> None:
         """Let the texts be read, as their writer wrote them. The rows are locked, their holds decided."""
 
-    @abstractmethod
-    def discard(
+    def discard(  # noqa: B027 - most kinds leave them held
         self,
         holds: Mapping[int, Hold],
         rows: Mapping[int, Any],
@@ -130,7 +129,7 @@ class StoredKind(ABC):
         reason: str,
         now: datetime,
     ) -> None:
-        """Refuse the texts. The rows are locked, their holds decided."""
+        """Refuse the texts, or leave them held, for nobody to read. The rows are locked, their holds decided."""
 
     def publish_changes(  # noqa: B027 - a kind may have no listener
         self,

@@ -101,3 +101,16 @@ class Hold(models.Model):
     def reasons(self) -> set[str]:
         """Every reason for which it is held."""
         return {finding["reason"] for finding in self.findings}
+
+
+class GuardedRow(models.Model):
+    """A row with text under guard: who wrote it, since when the guard holds it, and by which rules it was judged."""
+
+    actor = models.CharField(max_length=80)
+    created_at = models.DateTimeField()
+    held_at = models.DateTimeField(null=True)
+    rules_version = models.CharField(max_length=16)
+    is_demo = models.BooleanField(default=False)
+
+    class Meta:
+        abstract = True

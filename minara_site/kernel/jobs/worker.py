@@ -13,7 +13,7 @@ POLL_SECONDS = 0.5
 log = structlog.get_logger(__name__)
 
 
-def work_until(stop: StopRequest, *, ticks: bool = True) -> None:
+def work_until(stop: StopRequest, *, ticks: bool) -> None:
     """Run jobs, and tick unless `minara beat` does, until asked to stop."""
     name = runner.adopt_cluster_name()
     cluster = queue.Cluster()

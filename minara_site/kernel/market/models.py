@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
-from minara_site.kernel.fields import amount_field
+from minara_site.kernel.fields import amount_field, demo_index
 
 
 def price_owner() -> "models.ForeignKey[Any, Any]":
@@ -69,11 +69,7 @@ class PriceBar(models.Model):
             ),
         ]
         indexes: ClassVar = [
-            models.Index(
-                fields=["is_demo"],
-                condition=Q(is_demo=True),
-                name="price_bars_demo",
-            ),
+            demo_index("price_bars_demo"),
             models.Index(
                 fields=["symbol", "closes_at"],
                 condition=Q(doubted_at__isnull=False),
@@ -126,11 +122,7 @@ class PricePoint(models.Model):
             models.CheckConstraint(condition=Q(price__gt=0), name="price_point_positive"),
         ]
         indexes: ClassVar = [
-            models.Index(
-                fields=["is_demo"],
-                condition=Q(is_demo=True),
-                name="price_points_demo",
-            ),
+            demo_index("price_points_demo"),
             models.Index(
                 fields=["symbol", "at"],
                 condition=Q(doubted_at__isnull=False),

@@ -109,7 +109,7 @@ def find_gap(
     exit_quote: Quote,
     *,
     group: AssetGroup | None,
-    stated: timedelta | None = None,
+    stated: timedelta | None,
 ) -> Gap | None:
     """Return why these prices do not judge a window, None when they do; `stated` is the gap that a role allows.
 

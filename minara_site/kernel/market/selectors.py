@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from minara_site.config import MarketSourceName
 from minara_site.kernel.core.symbols import normalise_symbol
 from minara_site.kernel.market import statements
-from minara_site.kernel.market.core import Bar, Quote, newest_quote, parse_interval
+from minara_site.kernel.market.core import Quote, newest_quote, parse_interval
 from minara_site.kernel.market.models import PriceBar
 
 MAX_QUOTES = 500
@@ -106,11 +106,6 @@ def bars_of(
 ) -> "QuerySet[PriceBar]":
     """Return the stored candles of one symbol and length: the instance's, or an owner's."""
     return PriceBar.objects.filter(symbol=symbol, interval_seconds=interval_seconds, owner_id=owner_id)
-
-
-def to_bar(row: PriceBar) -> Bar:
-    """Return a stored candle."""
-    return Bar(row.opens_at, row.open, row.high, row.low, row.close, row.volume)
 
 
 def list_newest(*, now: datetime, most: int = MAX_SYMBOLS) -> list[LatestPrice]:

@@ -18,7 +18,7 @@ def render_list(
     request: HttpRequest,
     template: str,
     page: ListPage,
-    context: Mapping[str, Any] | None = None,
+    context: Mapping[str, Any] | None,
 ) -> HttpResponse:
     """Answer a list: `template` as a page; under HTMX the list alone, or the next rows when a cursor is given."""
     inputs = {**(context or {}), "page": page, "spec": page.spec}

@@ -88,12 +88,3 @@ def labels_of(name: str, stored: str) -> str:
     """Return what a column holds in the source's English labels."""
     value = parse_stored_tag_value(name, stored)
     return ", ".join(SCHEMA[name][each] or each for each in ([value] if isinstance(value, str) else value))
-
-
-def render_tag_schema() -> str:
-    """Return the dimensions and their values as a model reads them, one line each."""
-    return "".join(f"{name}{' (several)' * (name in MULTIPLE)}: {_render_values(name)}\n" for name in SCHEMA)
-
-
-def _render_values(name: str) -> str:
-    return " / ".join(f"{value} {label}".strip() for value, label in SCHEMA[name].items())

@@ -92,7 +92,7 @@ def line_html(
     return format_html('<span class="{}">{}</span>', kind, shown) if kind else shown
 
 
-def exact_html(text: str, defused: Sequence[int] = ()) -> SafeString:
+def exact_html(text: str, defused: Sequence[int]) -> SafeString:
     """Return the text escaped, its false fences marked; in front of each hidden character an empty span names it."""
     if not defused and not has_hidden(text):
         return escape(text)

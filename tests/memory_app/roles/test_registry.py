@@ -57,7 +57,7 @@ def test_brings_the_roles_of_the_sources():
     assert {"analysis.valuation.target_price", "analysis.valuation.peer_comp", "market.spot.momentum"} <= set(ids)
     assert registry().find("market.spot.momentum").skill.id == "market.spot.momentum"
     assert registry().find("analysis.valuation") is None
-    assert [each.id for each in registry().of_skill("analysis.valuation")] == [
+    assert [each.id for each in registry().all() if each.skill.id == "analysis.valuation"] == [
         "analysis.valuation.peer_comp",
         "analysis.valuation.target_price",
     ]
