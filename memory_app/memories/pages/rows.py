@@ -75,6 +75,13 @@ class MemoryView:
         return self.is_own and not self.may_edit and self.memory.deleted_at is None
 
     @property
+    def may_keep(self) -> bool:
+        """Whether this reader may make it their own word as it stands."""
+        memory = self.memory
+        is_theirs = memory.source in USER_WRITTEN or memory.is_hard or memory.preference_id
+        return self.is_own and memory.state is State.LIVE and not is_theirs
+
+    @property
     def doubtful(self) -> tuple[Segment, ...]:
         """The text with its unconfirmed addresses marked."""
         return cut(
