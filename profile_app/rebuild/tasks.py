@@ -17,17 +17,17 @@ from profile_app.rebuild.services.run import rebuild
 from profile_app.workspace.services import sync_workspace
 
 
-def rebuild_summary(*, owner_id: int, now: datetime, is_forced: bool = False, requested_by: str = "") -> Any:
+def rebuild_summary(*, owner_id: int, now: datetime, is_forced: bool = False, requested_by: str = "schedule") -> Any:
     """Run the rebuild of the trading summary."""
     return rebuild(Flow.SUMMARY, owner_id=owner_id, now=now, is_forced=is_forced, requested_by=requested_by)
 
 
-def rebuild_tags(*, owner_id: int, now: datetime, is_forced: bool = False, requested_by: str = "") -> Any:
+def rebuild_tags(*, owner_id: int, now: datetime, is_forced: bool = False, requested_by: str = "schedule") -> Any:
     """Run the rebuild of the tags."""
     return rebuild(Flow.TAGS, owner_id=owner_id, now=now, is_forced=is_forced, requested_by=requested_by)
 
 
-def rebuild_memories(*, owner_id: int, now: datetime, is_forced: bool = False, requested_by: str = "") -> Any:
+def rebuild_memories(*, owner_id: int, now: datetime, is_forced: bool = False, requested_by: str = "schedule") -> Any:
     """Run the reading of turns."""
     return rebuild(Flow.MEMORIES, owner_id=owner_id, now=now, is_forced=is_forced, requested_by=requested_by)
 
