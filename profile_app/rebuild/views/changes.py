@@ -27,6 +27,8 @@ def changes_page(request: PageRequest) -> HttpResponse:
     """Show what is new; `?show=all` goes back 30 days, `?run=` shows one run with the figures of its question."""
     owner, now = open_owner(request), timezone.now()
     is_own, run_id = owner == request.user, parse_number(request.GET.get("run", ""))
+    if run_id is None and request.GET.get("run"):
+        raise NotFound(_("There is no such run."))
     since, shows_all = None, not is_own or request.GET.get("show") == "all"
     if run_id is None:
         since = now - EARLIER if shows_all else visit(owner, now=now)

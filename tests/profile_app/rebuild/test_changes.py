@@ -64,10 +64,13 @@ class TestLines:
         one = words_of(page.get(f"{PAGE}?run={rebuilt[Flow.SUMMARY]}").text)
         assert "pnl_before_fees_usd" in one
         assert FEES not in one
-        assert page.get(f"{PAGE}?run=999").status_code == 404
+        assert [page.get(f"{PAGE}?run={run}").status_code for run in ("999", "x", "9" * 22)] == [404] * 3
 
     def test_keep_makes_a_line_its_owners_and_is_undone(self, ana, rebuilt, page):
         memory, text = Memory.objects.get(content=FEES), page.get(PAGE).text
+        own = page.get(f"/memories/{memory.pk}/").text
+        assert f"/memories/{memory.pk}/keep/" in own
+        assert "turn 1 of a conversation" in words_of(own)
         answer = post(page, text, "Keep", f"/memories/{memory.pk}/")
         assert answer.headers["Location"] == PAGE
         memory.refresh_from_db()
@@ -75,6 +78,7 @@ class TestLines:
         shown = page.get(PAGE)
         assert ("Keep", f"/memories/{memory.pk}/keep/") not in acts_of(shown.text)
         assert toasts_of(shown) == ["Kept. It is your own word now."]
+        assert f"/memories/{memory.pk}/keep/" not in page.get(f"/memories/{memory.pk}/").text
         page.post(undo_of(shown))
         memory.refresh_from_db()
         assert memory.source == Source.INFERRED
