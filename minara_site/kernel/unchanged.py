@@ -8,7 +8,7 @@ class UnchangedReason(TextChoices):
     """Why a row stays."""
 
     EDITED_SINCE = "edited_since", _("its text was changed afterwards")
-    MOVED_SINCE = "moved_since", _("it was deleted or restored afterwards")
+    MOVED_SINCE = "moved_since", _("it was kept, deleted or restored afterwards")
     CHANGED_SINCE = "changed_since", _("its value was changed afterwards")
     GONE = "gone", _("it was removed for good")
     DECIDED = "decided", _("a person decided on it")

@@ -15,7 +15,14 @@ from minara_site.access.models import User
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.jobs.models import OwnerSchedule
 from minara_site.web.moments import money_label, number_label, signed_money_label
-from profile_app.activity.core.accounts import FORCED_EVERY, MAX_ACCOUNTS, SYNC, AccountSource, Reader
+from profile_app.activity.core.accounts import (
+    FORCED_EVERY,
+    MAX_ACCOUNTS,
+    SYNC,
+    AccountSource,
+    Reader,
+    SyncSource,
+)
 from profile_app.activity.core.figures import Figures, moment_of, zone_of
 from profile_app.activity.models import Account, SpotActivity, SyncState
 from profile_app.activity.selectors import (
@@ -38,6 +45,10 @@ READERS: dict[Reader | None, Label] = {
     Reader.HYPERLIQUID: gettext_lazy("read from Hyperliquid"),
     Reader.GATEWAY: gettext_lazy("read through the Minara gateway"),
     None: gettext_lazy("nothing reads this account: it is kept, without trades"),
+}
+READER_NAMES: dict[Reader, Label] = {
+    Reader.HYPERLIQUID: "Hyperliquid",
+    Reader.GATEWAY: gettext_lazy("The Minara gateway"),
 }
 DEMO_READER = gettext_lazy("demo data: no source is asked")
 SOURCES: dict[str, Label] = {
@@ -306,8 +317,10 @@ def shape_accounts(
     rows = []
     for account in accounts:
         state, read_by = states.get(state_key(account)), reader_of(account, owner)
-        is_failing = state is not None and state.consecutive_failures > 0
-        is_left_out = state is not None and state.consecutive_failures >= settings.MINARA.history_sync_max_failures
+        funding = states.get((SyncSource.PERPS_FUNDING, account.wallet))
+        failing = next((each for each in (state, funding) if each and each.consecutive_failures), None)
+        failures, why = (failing.consecutive_failures, error_label(failing.last_error or "")) if failing else (0, "")
+        is_left_out = failures >= settings.MINARA.history_sync_max_failures
         rows.append(
             AccountRow(
                 account,
@@ -318,9 +331,9 @@ def shape_accounts(
                 moment_of(state.last_synced_ts_ms) if state and state.last_synced_ts_ms else None,
                 moment_of(state.gap_at_ms) if state and state.gap_at_ms else None,
                 state.unreadable if state else 0,
-                error_label(state.last_error or "") if state and is_failing else "",
-                state.consecutive_failures if state else 0,
-                state.last_synced_at + cooldown if state and is_left_out else None,
+                _("funding: %(why)s") % {"why": why} if failing and failing is funding else why,
+                failures,
+                failing.last_synced_at + cooldown if failing and is_left_out else None,
                 "" if account.actor == f"user:{owner.pk}" else names[account.actor],
             )
         )

@@ -15,9 +15,10 @@ from minara_site.shell.pages import PageRequest, done_by, page
 from minara_site.web.responses import render_page, see_other, toast
 from profile_app.activity.core.accounts import AccountSource
 from profile_app.activity.forms import AccountForm
-from profile_app.activity.pages import page_context
+from profile_app.activity.pages import READER_NAMES, page_context
+from profile_app.activity.selectors import reader_of
 from profile_app.activity.services.accounts import add_account, remove_account, restore_account
-from profile_app.activity.services.sync import request_sync
+from profile_app.activity.services.sync import request_sync, rests_until
 
 PAGE = "activity:page"
 
@@ -91,7 +92,10 @@ def show(
     status: int = HTTPStatus.OK,
 ) -> HttpResponse:
     """Answer the page, with the form as it was sent."""
-    context = page_context(owner, request.principal.owner, now=timezone.now())
+    now = timezone.now()
+    context = page_context(owner, request.principal.owner, now=now)
+    readers = {reader_of(row.account, owner) for row in context["accounts"]}
+    rests = [(name, rests_until(reader, now=now)) for reader, name in READER_NAMES.items() if reader in readers]
     title = _("Activity") if context["is_own"] else _("Activity of %(owner)s") % {"owner": owner.get_short_name()}
-    context |= {"title": title, "form": form or AccountForm()}
+    context |= {"title": title, "form": form or AccountForm(), "rests": [rest for rest in rests if rest[1]]}
     return render_page(request, "profile_app/activity/page.html", context, status=status)

@@ -1,9 +1,12 @@
 """The tiers of capital, and the sum of its parts. Source: S3. Pure."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
+
+from minara_site.kernel.market.core.values import LARGEST, UnusableError, read_price
 
 CAPITAL_JOB, CAPITAL_EVERY, CAPITAL_COOLDOWN = "capital.measure", timedelta(hours=24), timedelta(hours=1)
 TIERS = tuple(map(Decimal, (10, 100, 500, 1_000, 5_000, 10_000, 50_000)))
@@ -16,10 +19,11 @@ def tier_of(total: Decimal) -> str:
 
 
 def spot_value(balances: Mapping[str, Decimal], prices: Mapping[str, Decimal]) -> Decimal | None:
-    """Return what spot balances are worth in USD, None where one of them has no price."""
+    """Return what spot balances are worth in USD, None where one of them has no price, or no column holds the sum."""
     if any(token not in prices for token, amount in balances.items() if amount):
         return None
-    return sum((amount * prices[token] for token, amount in balances.items() if amount), Decimal(0))
+    total = sum((amount * prices[token] for token, amount in balances.items() if amount), Decimal(0))
+    return total if abs(total) < LARGEST else None
 
 
 def token_prices(mids: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Decimal]:
@@ -28,5 +32,6 @@ def token_prices(mids: Mapping[str, Any], names: Mapping[str, str]) -> dict[str,
     for market, mid in mids.items():
         token, slash, quote = names.get(market, market).partition("/")
         if slash and quote == "USDC":
-            prices[token] = Decimal(str(mid))
+            with suppress(UnusableError):  # a mid that is no price is none
+                prices[token] = read_price(mid, "mid")
     return prices

@@ -17,7 +17,7 @@ from profile_app.rebuild.models import RebuildRun
 from profile_app.workspace.services import sync_workspace
 
 
-def refresh(*, owner_id: int, now: datetime) -> dict[str, Any] | None:
+def refresh(*, owner_id: int, now: datetime, requested_by: str = "") -> dict[str, Any] | None:
     """Read the owner's folder and accounts, bring tags in step with preferences, and ask for each rebuild at once."""
     owner = User.objects.filter(pk=owner_id).first()
     if owner is None:
@@ -25,9 +25,9 @@ def refresh(*, owner_id: int, now: datetime) -> dict[str, Any] | None:
     problems = sync_workspace(owner=owner, now=now)
     synced = sync_owner(owner_id=owner_id, now=now, is_forced=True) or {}
     tags = bridge_owner(owner=owner, now=now)
-    arguments = {"owner_id": owner_id, "is_forced": True, "requested_by": "refresh"}
+    arguments = {"owner_id": owner_id, "is_forced": True, "requested_by": requested_by}
     for flow in Flow:
-        request_run(flow.job, arguments, now=now, requested_by="refresh")
+        request_run(flow.job, arguments, now=now, requested_by=requested_by)
     return {"folder_problems": len(problems), "tags": tags, "added": synced.get("added", 0)}
 
 

@@ -44,6 +44,7 @@ from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.guard.selectors import find_open_holds
 from minara_site.kernel.plain_text import parse_number
 from minara_site.shell.pages import PageRequest, page
+from minara_site.shell.turns import turn_link
 from minara_site.web.labels import sentences
 from minara_site.web.responses import back, render_page, see_other, toast, wants_fragment
 
@@ -215,6 +216,7 @@ def render_one(
         "reasoning": find_reasoning(memory),
         "corrects": parse_number(memory.origin, after=MEMORY_ORIGIN),
         "beside": parse_number(memory.origin, after=BESIDE_ORIGIN),
+        "turn": turn_link(memory.origin),
         "constraint": constraint,
         "constraint_form": constraint_form or (ConstraintForm() if may_make_hard(row, constraint) else None),
         "history": [

@@ -265,7 +265,7 @@ def request_refresh(*, owner: User, actor: str, now: datetime) -> JobRun:
             raise Throttled(detail, retry_after_seconds=seconds)
         run = request_run(
             REFRESH,
-            {"owner_id": owner.pk},
+            {"owner_id": owner.pk, "requested_by": actor},
             now=now,
             requested_by=actor,
         )

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from minara_site.access.policy import Act
 from minara_site.kernel.changes.kinds import EPOCH
+from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.plain_text import parse_number
 from minara_site.shell.pages import PageRequest, page
@@ -25,6 +26,8 @@ def changes_page(request: PageRequest) -> HttpResponse:
     """Show what is new; `?show=all` goes back 30 days, `?run=` shows one run with the figures of its question."""
     owner, now = open_owner(request), timezone.now()
     is_own, run_id = owner == request.user, parse_number(request.GET.get("run", ""))
+    if run_id is None and request.GET.get("run"):
+        raise NotFound(_("There is no such run."))
     since, shows_all = now - EARLIER, not is_own or request.GET.get("show") == "all"
     if run_id is None and not shows_all:
         since = visit(owner, now=now) or EPOCH

@@ -11,8 +11,10 @@ from profile_app.activity.core.figures import ms_of
 from profile_app.activity.models import Account, SyncState
 from profile_app.activity.services.accounts import add_account
 from profile_app.activity.services.days import refresh_days
+from profile_app.activity.services.sync import sync_owner
 from tests.kit.api import agent_of
 from tests.kit.clock import NOON
+from tests.kit.own_trades import Reply
 from tests.kit.page import toasts_of, undo_of, words_of
 from tests.kit.tables import table
 from tests.profile_app.activity.rows import make_fill
@@ -80,7 +82,9 @@ def test_an_account_is_added_removed_and_restored_on_the_page(ana, page):
     sent = page.post(f"{PAGE}add/", {"source": "perps", "address": WALLET, "label": "main"})
     assert (sent.status_code, sent["Location"]) == (303, PAGE)
     [account] = Account.objects.all()
-    assert undo_of(page.get(PAGE)) == f"{PAGE}{account.pk}/remove/"
+    added = page.get(PAGE)
+    assert undo_of(added) == f"{PAGE}{account.pk}/remove/"
+    assert WALLET in words_of(added), "as it was typed"
     page.post(f"{PAGE}{account.pk}/remove/")
     shown = page.get(PAGE)
     assert undo_of(shown) == f"{PAGE}{account.pk}/restore/"
@@ -140,6 +144,21 @@ def test_a_sync_is_forced_once_a_minute(ana, page):
     page.post(f"{PAGE}sync/")
     assert JobRun.objects.filter(job="activity.sync").count() == 1
     assert "Wait 60 seconds" in " ".join(toasts_of(page.get(PAGE)))
+
+
+def test_funding_that_fails_alone_is_said(ana, page, exchange):
+    exchange.answers = lambda asked: Reply(404) if asked["type"] == "userFunding" else None
+    add(ana)
+    sync_owner(owner_id=ana.pk, now=NOON)
+    assert "funding: the source does not know the call (1 failure in a row)" in words_of(page.get(PAGE))
+
+
+def test_a_source_that_rests_is_said(ana, page, exchange):
+    exchange.answers = lambda asked: Reply(429, headers={"Retry-After": "120"})
+    add(ana)
+    assert "asks for a pause" not in words_of(page.get(PAGE))
+    sync_owner(owner_id=ana.pk, now=NOON)
+    assert "Hyperliquid asks for a pause and is read again in 2 min" in words_of(page.get(PAGE))
 
 
 def test_an_operator_sees_another_owners_activity_and_it_is_logged(ana, operator_page):

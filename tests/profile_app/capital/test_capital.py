@@ -1,5 +1,6 @@
 """Capital is measured at the sources, keeps what it cannot read, and no user ever sees it (R-46). Source: S3."""
 
+import json
 from datetime import timedelta
 from decimal import Decimal
 
@@ -97,6 +98,12 @@ class TestMeasure:
         measure(owner_id=ana.pk, now=NOON)
         row = CapitalMetrics.objects.get(pk=ana.pk)
         assert (row.spot_holdings_usd, row.capital_total_usd, row.tier, row.missing) == (None, None, "", ["spot"])
+
+    @table("mid", ["NaN", "Infinity", "-1", "1e17", None, {}])
+    def test_a_mid_that_is_no_price_or_too_much_is_a_missing_part(self, ana, account, exchange, mid):
+        body = json.dumps({"PURR/USDC": mid, "@142": "NaN"}).encode()
+        exchange.answers = lambda asked: Reply(body=body) if asked["type"] == "allMids" else None
+        assert measure(owner_id=ana.pk, now=NOON) == {"accounts": 1, "missing": 1}
 
     def test_no_page_call_tool_or_prompt_of_a_user_says_it(self, ana, account, page, operator_page):
         measure(owner_id=ana.pk, now=NOON)

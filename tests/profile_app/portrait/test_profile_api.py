@@ -138,6 +138,8 @@ def test_a_refresh_is_a_run_and_a_second_within_a_minute_is_refused(agent: Agent
     assert answer.status_code == 202
     run = JobRun.objects.get(pk=answer.json()["data"]["run_id"])
     assert refresh(**run.arguments, now=timezone.now()) == {"folder_problems": 0, "tags": 0, "added": 0}
+    asked = JobRun.objects.filter(job__startswith="rebuild.")
+    assert {each.arguments["requested_by"] for each in asked} == {run.requested_by}
     with time_machine.travel(NOON + timedelta(seconds=15, milliseconds=400), tick=False):
         again = agent.post("/v1/profile/refresh")
     assert_problem(again, 429, "throttled")

@@ -66,12 +66,14 @@ class TestLines:
         one = words_of(page.get(f"{PAGE}?run={rebuilt[Flow.SUMMARY]}").text)
         assert "pnl_before_fees_usd" in one
         assert FEES not in one
-        assert page.get(f"{PAGE}?run=999").status_code == 404
+        assert [page.get(f"{PAGE}?run={run}").status_code for run in ("999", "x", "9" * 22)] == [404] * 3
 
     def test_keep_makes_a_line_its_owners_and_is_undone(self, ana, rebuilt, page):
         memory, text = Memory.objects.get(content=FEES), page.get(PAGE).text
         url, keep = f"/memories/{memory.pk}/", f'action="/memories/{memory.pk}/keep/"'
-        assert keep in page.get(url).text
+        own = page.get(url).text
+        assert keep in own
+        assert "turn 1 of a conversation" in words_of(own)
         answer = post(page, text, "Keep", url)
         assert answer.headers["Location"] == PAGE
         memory.refresh_from_db()
