@@ -74,14 +74,14 @@ def activity_section(scope: ReportScope) -> Section:
         owner=OuterRef("owner"), sub_account_id=OuterRef("wallet"), gap_at_ms__isnull=False
     )
     own = Account.objects.live().filter(is_demo=False)
+    failed = scope.newest(RebuildRun.objects.all()).filter(outcome__in=[RunOutcome.FAILED, RunOutcome.LOST])
     newer = RebuildRun.objects.filter(owner=OuterRef("owner"), flow=OuterRef("flow"), pk__gt=OuterRef("pk"))
-    lost = {"outcome__in": [RunOutcome.FAILED, RunOutcome.LOST]}
     switches = CapabilitySwitch.objects.filter(capability=REBUILDS.name)
     stuck, gaps, unread, broken, off, shadow = scope.count(
         failing,
         own.filter(Q(pk__in=days.values("account")) | Exists(states)),
         own.exclude(pk__in=list_read().values("pk")),
-        scope.newest(RebuildRun.objects.all()).filter(~Exists(newer), **lost),
+        failed.filter(~Exists(newer)),
         switches.filter(mode=Mode.OFF),
         switches.filter(mode=Mode.SHADOW),
     )
