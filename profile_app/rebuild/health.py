@@ -74,14 +74,14 @@ def activity_section(scope: ReportScope) -> Section:
         owner=OuterRef("owner"), sub_account_id=OuterRef("wallet"), gap_at_ms__isnull=False
     )
     own = Account.objects.live().filter(is_demo=False)
+    failed = scope.newest(RebuildRun.objects.all()).filter(outcome__in=[RunOutcome.FAILED, RunOutcome.LOST])
     newer = RebuildRun.objects.filter(owner=OuterRef("owner"), flow=OuterRef("flow"), pk__gt=OuterRef("pk"))
-    lost = {"outcome__in": [RunOutcome.FAILED, RunOutcome.LOST]}
     switches = CapabilitySwitch.objects.filter(capability=REBUILDS.name)
     stuck, gaps, unread, broken, off, shadow = scope.count(
         failing,
         own.filter(Q(pk__in=days.values("account")) | Exists(states)),
         own.exclude(pk__in=list_read().values("pk")),
-        scope.newest(RebuildRun.objects.all()).filter(~Exists(newer), **lost),
+        failed.filter(~Exists(newer)),
         switches.filter(mode=Mode.OFF),
         switches.filter(mode=Mode.SHADOW),
     )
@@ -117,13 +117,13 @@ def failing_line(failing: "QuerySet[SyncState]", count: RowCount, *, now: dateti
     line = line_of("accounts_failing", _("Accounts that failed too often"), count, watched=True)
     if not count.number:
         return line
-    groups = failing.values_list("last_error").annotate(Count("pk"), Min("last_synced_at")).order_by("last_error")
-    found = [(error or "", number, tried_at) for error, number, tried_at in groups]
+    errors = failing.values("last_error").order_by("last_error")
+    found = list(errors.annotate(number=Count("pk"), tried_at=Min("last_synced_at")))
     cooldown = timedelta(milliseconds=settings.MINARA.history_sync_failure_cooldown_ms)
-    wait = min((tried_at for _error, _number, tried_at in found), default=now) + cooldown - now
+    wait = min((row["tried_at"] for row in found), default=now) + cooldown - now
     when = _("The next try is in %(time)s.") % {"time": format_age(wait)} if wait > timedelta() else _("A try is due.")
     hint = _("Their owners see why on the page Activity; Sync now there tries at once.")
-    names = tuple((error, number) for error, number, _tried_at in found)
+    names = tuple((row["last_error"] or "", row["number"]) for row in found)
     return replace(line, hint=f"{when} {hint}", names=names)
 
 

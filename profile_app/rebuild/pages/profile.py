@@ -24,6 +24,7 @@ from profile_app.portrait.core.profile import (
 )
 from profile_app.portrait.core.sections import Portrait, costs_of
 from profile_app.portrait.core.wallets import MAX_WALLETS, Wallet, parse_wallets
+from profile_app.portrait.models import FinancialProfile
 from profile_app.portrait.selectors.profile import (
     find_last_refresh,
     find_prompt,
@@ -76,7 +77,7 @@ def page_context(owner: User, reader: User, *, now: datetime) -> dict[str, Any]:
         "max_wallets": MAX_WALLETS,
         "markets": shape_bars(owner, now=now),
         "days_shown": DAYS,
-        "runs": [last_run(owner, flow) | {"next_at": getattr(profile, flow.next_column)} for flow in Flow],
+        "runs": [last_run(owner, profile, flow) for flow in Flow],
         "why_not": reason_label(why_not()),
         "last_refresh": last,
         "wait_seconds": refresh_wait(last, now).total_seconds(),
@@ -91,10 +92,15 @@ def shape_bars(owner: User, *, now: datetime) -> list[tuple[Any, float]]:
     return [(row, percent(volume, volumes[0])) for row, volume in zip(shape_markets(most), volumes, strict=True)]
 
 
-def last_run(owner: User, flow: Flow) -> dict[str, Any]:
-    """Return what a flow did last. One query."""
+def last_run(owner: User, profile: FinancialProfile, flow: Flow) -> dict[str, Any]:
+    """Return what a flow did last, and from when it may ask again. One query."""
     run = RebuildRun.objects.for_owner(owner).filter(flow=flow).order_by("-pk").first()
-    return {"flow": FLOWS[flow], "run": run, "outcome": outcome_label(run) if run else ""}
+    return {
+        "flow": FLOWS[flow],
+        "run": run,
+        "outcome": outcome_label(run) if run else "",
+        "next_at": getattr(profile, flow.next_column),
+    }
 
 
 def shape_switches(settings: Mapping[str, bool], costs: Mapping[str, int]) -> list[dict[str, Any]]:

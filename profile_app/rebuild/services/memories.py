@@ -8,8 +8,6 @@ from learning_app.learnings.core import turn_origin
 from memory_app.memories.core import HARD_CONSTRAINT, MEMORY_KIND
 from memory_app.memories.services import Draft, build_memory, insert_memories
 from minara_site.access.models import User
-from minara_site.kernel.changes.core import Step
-from minara_site.kernel.changes.kinds import changes_of
 from minara_site.kernel.conversations.models import Turn
 from minara_site.kernel.core.redact import redact_text
 from minara_site.kernel.core.vocabulary import Category, Provenance, Source
@@ -84,8 +82,5 @@ def write(run: RebuildRun, answer: FoundFacts, *, now: datetime, turns: Sequence
             dropped["invalid"] += 1
     if rows and (held := insert_memories(rows, owner_id=run.owner_id, now=now)):
         dropped["held"] = held
-    run.dropped, state_of = dropped, changes_of()[MEMORY_KIND].state_of
-    return [
-        (Step(MEMORY_KIND, str(row.pk), row, row.owner_id, {}, state_of(row)), {"hash": key_of(row.content)})
-        for row in rows
-    ]
+    run.dropped = dropped
+    return [({"kind": MEMORY_KIND, "key": str(row.pk), "hash": key_of(row.content)}, row, {}) for row in rows]

@@ -13,6 +13,8 @@ from django.conf import settings
 from django.db import transaction
 
 from minara_site.access.models import User
+from minara_site.kernel.changes.core import Step
+from minara_site.kernel.changes.kinds import changes_of
 from minara_site.kernel.changes.services import store_set
 from minara_site.kernel.errors import MinaraError
 from minara_site.kernel.governance.core import Mode
@@ -154,8 +156,13 @@ def use_answer(run: RebuildRun, work: Work, answer: Answer[ModelAnswer], *, now:
         return {}
     written = work.write(run, answer.value, now=now)
     run.outcome = RunOutcome.WRITTEN if written else RunOutcome.UNCHANGED
-    run.wrote = [{"kind": step.kind, "key": step.key, **said} for step, said in written]
+    run.wrote = [line for line, _row, _before in written]
     run.cursors_after = {column: work.after[column] for column in work.before}
-    if steps := [step for step, _said in written]:
+    if written:
+        kinds = changes_of()
+        steps = [
+            Step(line["kind"], line["key"], row, run.owner_id, before, kinds[line["kind"]].state_of(row))
+            for line, row, before in written
+        ]
         store_set(steps, act=REBUILT, actor=Flow(run.flow).actor, at=now, run=run.subject)
     return work.after

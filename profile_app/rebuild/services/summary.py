@@ -5,7 +5,6 @@ from datetime import datetime
 
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.services import content_digest
-from minara_site.kernel.changes.core import Step
 from profile_app.documents.core import PROFILE_SUMMARY, Origin
 from profile_app.documents.selectors import find_document
 from profile_app.documents.services import save_document
@@ -77,8 +76,7 @@ def write(run: RebuildRun, answer: SummaryAnswer, *, now: datetime) -> Written:
         if saved.hold:
             dropped["held"] += 1
         elif saved.is_changed:
-            states = before, text_state(saved.document)
-            step = Step(PROFILE_SUMMARY, str(saved.document.pk), saved.document, run.owner_id, *states)
-            written.append((step, {"name": name, "hash": digest}))
+            line = {"kind": PROFILE_SUMMARY, "key": str(saved.document.pk), "name": name, "hash": digest}
+            written.append((line, saved.document, before))
     run.dropped = dropped
     return written

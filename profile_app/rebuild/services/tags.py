@@ -3,7 +3,6 @@
 from datetime import datetime
 
 from minara_site.access.models import User
-from minara_site.kernel.changes.core import Step
 from minara_site.kernel.core.vocabulary import RUN_ORIGIN
 from profile_app.portrait.core.tags import SCHEMA, TagSource, labels_of
 from profile_app.portrait.models import FinancialProfile
@@ -62,7 +61,6 @@ def write(run: RebuildRun, answer: TagsAnswer, *, now: datetime) -> Written:
     )
     written: Written = []
     for name, tag in ((change.name, change.tag) for change in changes if change.kind):
-        states = tag_state(before.get(name)), tag_state(tag)
-        step = Step(TAG, tag_key(run.owner_id, name), tag, run.owner_id, *states)
-        written.append((step, {"name": name, "evidence": evidence[name]}))
+        line = {"kind": TAG, "key": tag_key(run.owner_id, name), "name": name, "evidence": evidence[name]}
+        written.append((line, tag, tag_state(before.get(name))))
     return written

@@ -15,10 +15,9 @@ def visit(owner: User, *, now: datetime) -> datetime | None:
     """Note that an owner looks now, and return when their visit before this one ended; None before the first."""
     with transaction.atomic():
         first = {"seen_at": now}
-        row, _made = ChangesVisit.objects.select_for_update().get_or_create(owner=owner, defaults=first)
+        row: ChangesVisit = ChangesVisit.objects.select_for_update().get_or_create(owner=owner, defaults=first)[0]
         if now - row.seen_at > REST:
             row.since = row.seen_at
         row.seen_at = now
         row.save()
-    since: datetime | None = row.since
-    return since
+    return row.since

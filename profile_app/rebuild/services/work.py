@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from minara_site.kernel.changes.core import Step
+from minara_site.kernel.changes.core import State
 from profile_app.rebuild.core import ModelAnswer
 
-Written = list[tuple[Step, dict[str, str]]]
-"""The changes of rows, each with what the run says of it."""
+Written = list[tuple[dict[str, str], Any, State]]
+"""Lines of the run (`kind`, `key` and what it says besides), each with its row and what that was before."""
 
 
 @dataclass(frozen=True, slots=True)

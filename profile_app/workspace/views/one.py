@@ -270,7 +270,6 @@ def show_file(
         "form": form,
         "may_edit": may_edit,
         "is_editor": may_edit and (request.principal.is_fresh or name not in IDENTITY_FILES),
-        "is_draft": bool(document and document.draft and not form.is_bound and "conflict" not in extra),
         "changes": word_diff(in_force, text) if may_edit and text != in_force else None,
         "is_same": "preview" in request.POST and text == in_force,
         **(counted(text, document) if may_edit else {}),
