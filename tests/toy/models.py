@@ -1,21 +1,20 @@
 """The `toy_notes` table."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.db import models
 from django.db.models import Q
 
 from minara_site.kernel.guard.masking import mask
-from minara_site.kernel.ownership import OwnedQuerySet, owner_key
+from minara_site.kernel.ownership import OwnedRow
 
 NOTE_KIND = "note"
 """The name of the stored kind: holds keep it."""
 
 
-class Note(models.Model):
+class Note(OwnedRow):
     """One note; `actor` wrote it. The guard holds it since `held_at`; `rules_version` judged it last."""
 
-    owner = owner_key()
     text = models.TextField()
     actor = models.CharField(max_length=80)
     created_at = models.DateTimeField()
@@ -23,8 +22,6 @@ class Note(models.Model):
     archived_at = models.DateTimeField(null=True)
     held_at = models.DateTimeField(null=True)
     rules_version = models.CharField(max_length=16)
-
-    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
 
     class Meta:
         db_table = "toy_notes"
