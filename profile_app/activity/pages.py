@@ -24,6 +24,7 @@ from profile_app.activity.core.accounts import (
     SyncSource,
 )
 from profile_app.activity.core.figures import Figures, moment_of, zone_of
+from profile_app.activity.core.fills import UNREADABLE
 from profile_app.activity.models import Account, SpotActivity, SyncState
 from profile_app.activity.selectors import (
     PROFILE_DAYS,
@@ -258,7 +259,7 @@ def shape_markets(markets: Sequence[tuple[str, Figures]]) -> list[MarketRow]:
     """Return markets in words, in their order."""
     return [
         MarketRow(
-            symbol,
+            _("name not readable") if symbol == UNREADABLE else symbol,
             figures.fills,
             money_label(figures.volume_usd),
             signed_money_label(figures.net_usd),

@@ -67,8 +67,12 @@ def remove(request: PageRequest, account_id: int) -> HttpResponse:
 @page(Act.PROFILE_WRITE, "POST")
 def restore(request: PageRequest, account_id: int) -> HttpResponse:
     """Bring a removed account back."""
-    row = restore_account(owner=request.principal.owner, account_id=account_id, **done_by(request))
-    toast(request, _("Restored, with its trades."), reverse("activity:remove", args=[row.pk]))
+    try:
+        row = restore_account(owner=request.principal.owner, account_id=account_id, **done_by(request))
+    except Invalid as too_many:
+        toast(request, too_many.detail)
+    else:
+        toast(request, _("Restored, with its trades."), reverse("activity:remove", args=[row.pk]))
     return see_other(PAGE)
 
 

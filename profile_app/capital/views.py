@@ -18,7 +18,7 @@ CAPITAL = OwnedList(
             Column(_("Derivatives"), numeric=True),
             Column(_("Spot"), numeric=True),
             Column(_("Total"), numeric=True),
-            Column(_("Kept from before")),
+            Column(_("Not read")),
             time_column(_("Measured")),
         ),
         sorts=by_time("at"),

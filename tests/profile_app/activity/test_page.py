@@ -72,6 +72,16 @@ def test_twenty_accounts_are_the_most(ana):
     assert answer.json()["errors"][0]["message"] == "You have 20 accounts. Remove one first."
 
 
+def test_one_account_too_many_is_not_restored_and_the_page_says_so(ana, page):
+    gone = add(ana)
+    page.post(f"{PAGE}{gone.pk}/remove/")
+    for number in range(20):
+        Account.objects.create(owner=ana, source="perps", wallet=str(number), actor="user:1", created_at=NOON)
+    page.get(PAGE)
+    assert page.post(f"{PAGE}{gone.pk}/restore/").status_code == 303
+    assert toasts_of(page.get(PAGE)) == ["You have 20 accounts. Remove one first."]
+
+
 def test_a_key_does_not_remove_what_a_person_added(ana):
     account = add(ana)
     answer = agent_of(ana).delete(f"{CALL}/{account.pk}")
