@@ -1,7 +1,7 @@
 """What the app starts with every process."""
 
 from minara_site.kernel.events import external_spot_recorded, perps_fills_recorded, trade_recorded
-from profile_app.activity.listeners import on_trade_recorded
+from profile_app.activity.services.sync import on_trade_recorded
 from profile_app.capital.services import nudge_capital
 from profile_app.rebuild.tasks import nudge_summary
 from profile_app.strategies.services import nudge_markets

@@ -14,11 +14,11 @@ from pydantic import BaseModel
 from minara_site.access.models import User
 from minara_site.kernel.demo import DemoLoad, DemoPart, DemoRow, RemovedRows, read_rows
 from profile_app.activity.core.accounts import AccountSource, SyncSource
-from profile_app.activity.core.figures import ms_of, zone_of
+from profile_app.activity.core.figures import ms_of
 from profile_app.activity.core.fills import read_fills
 from profile_app.activity.core.spot import read_activities
 from profile_app.activity.models import Account, FundingPayment, SpotActivity, SyncState
-from profile_app.activity.services.days import refresh_account
+from profile_app.activity.services.days import refresh_days
 from profile_app.activity.services.mirror import bulk_insert_external_spot, bulk_insert_perps_fills
 
 MAX_TRIPS, TAKER_FEE, FUNDING_RATE = 90, Decimal("0.00045"), Decimal("0.0001")
@@ -75,7 +75,7 @@ class ActivityPart(DemoPart[DemoAccount]):
         numbered = [fill | {"tid": number} for number, fill in enumerate(said, 1)]
         fills, _unreadable = read_fills(numbered, wallet=account.wallet, latest_ms=latest)
         bulk_insert_perps_fills(account, fills, now=load.now)
-        refresh_account(account.pk, owner.pk, zone_of(owner.time_zone))
+        refresh_days(owner.pk, owner.time_zone)
         FundingPayment.objects.bulk_create(
             FundingPayment(
                 owner=owner,
@@ -90,7 +90,7 @@ class ActivityPart(DemoPart[DemoAccount]):
         swaps = [swap_of(number, load, swap) for number, swap in enumerate(row.swaps, 1)]
         activities, _unreadable = read_activities(swaps, latest_ms=latest)
         bulk_insert_external_spot(owner.pk, activities, now=load.now)
-        hashes = [activity.tx_hash for activity in activities]
+        hashes = [activity["tx_hash"] for activity in activities]
         SpotActivity.objects.filter(owner=owner, tx_hash__in=hashes).update(is_demo=True)
         if fills:
             for source in (SyncSource.PERPS_FILLS, SyncSource.PERPS_FUNDING):

@@ -4,7 +4,6 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -12,8 +11,7 @@ from minara_site.access.models import User
 from minara_site.kernel.jobs.owner_schedule import nudge, nudge_all, one_run
 from minara_site.kernel.market.core.values import UnusableError, read_amount
 from minara_site.kernel.ownership import lock_owner
-from profile_app.activity.adapters import SourceFailed, SourceRests
-from profile_app.activity.adapters.hyperliquid import Hyperliquid
+from profile_app.activity.adapters import SourceFailed, SourceRests, hyperliquid
 from profile_app.activity.core.accounts import Reader
 from profile_app.activity.models import Account, FillDay
 from profile_app.activity.selectors import list_accounts, reader_of
@@ -44,12 +42,12 @@ def measure(*, owner_id: int, now: datetime) -> dict[str, Any] | None:
 
 def read_perps(rows: list[Account]) -> Decimal | None:
     """Return the value of derivative accounts, on the main venue and on each other one with fills; None if unread."""
-    exchange, total = Hyperliquid(settings.MINARA.hyperliquid_info_url), Decimal(0)
+    total = Decimal(0)
     try:
         for row in rows:
             symbols = FillDay.objects.filter(account=row, symbol__contains=":").values_list("symbol", flat=True)
             for dex in ["", *sorted({symbol.partition(":")[0] for symbol in symbols})]:
-                state = exchange.fetch_state("clearinghouseState", row.wallet, dex=dex)
+                state = hyperliquid.fetch_state("clearinghouseState", row.wallet, dex=dex)
                 total += read_amount(state["marginSummary"]["accountValue"], "accountValue")
     except UNREAD:
         return None
@@ -58,11 +56,11 @@ def read_perps(rows: list[Account]) -> Decimal | None:
 
 def read_spot(rows: list[Account]) -> Decimal | None:
     """Return what spot balances are worth at the exchange's mids; None if one is unread or has no price."""
-    exchange, balances = Hyperliquid(settings.MINARA.hyperliquid_info_url), dict[str, Decimal]()
+    balances = dict[str, Decimal]()
     try:
-        prices = token_prices(exchange.fetch_mids(), exchange.fetch_spot_names())
+        prices = token_prices(hyperliquid.fetch_mids(), hyperliquid.fetch_spot_names())
         for row in rows:
-            for each in exchange.fetch_state("spotClearinghouseState", row.wallet)["balances"]:
+            for each in hyperliquid.fetch_state("spotClearinghouseState", row.wallet)["balances"]:
                 token = str(each["coin"])
                 balances[token] = balances.get(token, Decimal(0)) + read_amount(each["total"], "total")
     except UNREAD:

@@ -24,9 +24,8 @@ from minara_site.kernel.governance.selectors import mode_of
 from minara_site.kernel.llm.gateway import what_is_missing
 from minara_site.kernel.llm.models import LlmUsage
 from minara_site.kernel.ownership import Owner
-from profile_app.activity.adapters import SourceFailed, SourceRests
-from profile_app.activity.adapters.hyperliquid import Hyperliquid
-from profile_app.activity.core.figures import Figures, day_reader, figures_by_day, ms_of, row_of, sum_figures, zone_of
+from profile_app.activity.adapters import SourceFailed, SourceRests, hyperliquid
+from profile_app.activity.core.figures import Figures, figures_by_day, ms_of, sum_figures
 from profile_app.activity.core.fills import UnreadableRow, read_fills
 from profile_app.activity.models import PerpsFill, SpotActivity
 from profile_app.activity.selectors import (
@@ -186,9 +185,9 @@ def load_reference_wallets(owner: User, profile: FinancialProfile, *, now: datet
         figures: Any = NOT_KNOWN
         if has_exchange() and EVM.fullmatch(wallet.address):
             try:
-                rows = Hyperliquid(settings.MINARA.hyperliquid_info_url).fetch_newest(wallet.address.lower())
+                rows = hyperliquid.fetch_newest(wallet.address.lower())
                 fills, _unreadable = read_fills(rows, wallet=wallet.address.lower(), latest_ms=ms_of(now))
-                by_day = figures_by_day([row_of(fill) for fill in reversed(fills)], day_of=day_reader(zone_of("UTC")))
+                by_day = figures_by_day(reversed(fills))
                 markets: dict[str, Figures] = {}
                 for (_day, symbol), each in by_day.items():
                     markets.setdefault(symbol, Figures()).add(each)

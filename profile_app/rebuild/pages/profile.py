@@ -13,7 +13,7 @@ from minara_site.access.models import User
 from minara_site.kernel.core.tokens import estimate_tokens
 from minara_site.kernel.guard.masking import mask, masked_for
 from minara_site.web.charts import percent
-from profile_app.activity.pages import MarketRow, shape_markets
+from profile_app.activity.core.figures import Figures
 from profile_app.activity.selectors import load_trading_profile
 from profile_app.documents.core import CUSTOM_PROMPT
 from profile_app.documents.models import Document
@@ -82,7 +82,8 @@ class SummaryPart:
 class MarketBar:
     """What was traded in one market; `share` is its volume in percent of the largest."""
 
-    row: MarketRow
+    symbol: str
+    figures: Figures
     share: float
 
 
@@ -138,11 +139,7 @@ def shape_bars(owner: User, *, now: datetime) -> list[MarketBar]:
     trading = load_trading_profile(owner, now=now, days=DAYS)
     most = sorted(trading.by_market.items(), key=lambda each: (-each[1].volume_usd, each[0]))[:MAX_BARS]
     largest = float(most[0][1].volume_usd) if most else 0
-    rows = shape_markets(most)
-    return [
-        MarketBar(row, percent(float(figures.volume_usd), largest))
-        for row, (_name, figures) in zip(rows, most, strict=True)
-    ]
+    return [MarketBar(symbol, figures, percent(float(figures.volume_usd), largest)) for symbol, figures in most]
 
 
 def shape_runs(owner: User, profile: FinancialProfile, *, is_own: bool) -> list[LastRun]:

@@ -235,7 +235,12 @@ class TestOddRows:
             ("BTC", "B", "?", "BTC"),
         ]
         figures = load_trading_profile(ana, now=NOON).perps
-        assert (figures.fills, figures.unknown_dirs, figures.long_fills, figures.short_fills) == (3, 2, 1, 0)
+        assert (figures.fills, figures.unknown_dirs, figures.long_usd, figures.short_usd) == (
+            3,
+            2,
+            Decimal("65200.5"),
+            0,
+        )
 
     def test_rows_that_say_no_fill_are_left_out_and_counted(self, ana, exchange):
         wrong = [{"sz": "-1"}, {"px": "NaN"}, {"sz": "0"}, {"time": 253_402_300_799_000}, {"px": "1e400"}, {"sz": None}]
@@ -264,7 +269,7 @@ class TestOddRows:
         profile = load_trading_profile(ana, now=NOON)
         assert (profile.spot.fills, profile.spot.fees_usd, profile.spot.unpriced_fees) == (2, Decimal("0.03"), 1)
         assert (profile.perps.fees_usd, profile.perps.unpriced_fees) == (Decimal("-0.25"), 1)
-        assert (profile.spot.long_fills, profile.spot.closing_fills) == (0, 0)
+        assert (profile.spot.long_usd, profile.spot.closing_fills) == (0, 0)
         assert profile.spot.pnl_usd == Decimal("1.5")
 
 
