@@ -4,16 +4,13 @@ from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from django.utils.functional import Promise
-from django.utils.translation import gettext as _, gettext_lazy
-
 from minara_site.access.actors import name_actors
 from minara_site.access.models import User
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.jobs.models import OwnerSchedule
-from minara_site.web.moments import number_label
+from minara_site.web.moments import number_label, zone_of
 from profile_app.activity.core.accounts import MAX_ACCOUNTS, SYNC
-from profile_app.activity.core.figures import Figures, moment_of, zone_of
+from profile_app.activity.core.figures import Figures, moment_of
 from profile_app.activity.models import SpotActivity, SyncState
 from profile_app.activity.selectors import (
     PROFILE_DAYS,
@@ -30,16 +27,6 @@ from profile_app.activity.selectors import (
 )
 
 WEEKS, MAX_MARKETS, MAX_ACTIVITIES, CENTS_BELOW = 5, 20, 10, 10
-ERRORS: dict[str, str | Promise] = {
-    "timeout": gettext_lazy("the source did not answer in time"),
-    "not_json": gettext_lazy("the source answered something else than a history"),
-    "no_list": gettext_lazy("the source answered something else than a history"),
-    "not_newer": gettext_lazy("the source repeats itself"),
-    "http_401": gettext_lazy("the source refuses the key"),
-    "http_403": gettext_lazy("the source refuses the key"),
-    "http_404": gettext_lazy("the source does not know the call"),
-    "unreadable": gettext_lazy("a row of the source has no time, so its page was refused"),
-}
 
 
 def page_context(owner: User, reader: User, *, now: datetime) -> dict[str, Any]:
@@ -48,23 +35,19 @@ def page_context(owner: User, reader: User, *, now: datetime) -> dict[str, Any]:
     accounts = list(list_accounts(owner=owner).order_by("pk"))
     names = name_actors({row.actor for row in accounts}, reader=reader, known=[owner])
     schedule = OwnerSchedule.objects.filter(owner=owner, job=SYNC).first()
-    spot = SpotActivity.objects.for_owner(owner).order_by("-ts_ms", "-pk")[: MAX_ACTIVITIES + 1]
-    rows = []
-    for account in accounts:
-        state = states.get(state_key(account)) or SyncState()
-        code = state.last_error or ""
-        rows.append(
-            {
-                "account": masked_for(reader, account),
-                "reader": reader_of(account, owner),
-                "state": state,
-                "newest_at": moment_of(state.last_synced_ts_ms),
-                "gap_at": moment_of(state.gap_at_ms),
-                "error": ERRORS.get(code.partition(":")[0])
-                or _("the source could not be read (%(code)s)") % {"code": code},
-                "added_by": "" if account.actor == f"user:{owner.pk}" else names[account.actor],
-            }
-        )
+    markets = sorted(profile.by_market.items(), key=lambda each: (-each[1].fills, -each[1].volume_usd, each[0]))
+    spot = SpotActivity.objects.for_owner(owner).order_by("-ts_ms", "-pk")
+    rows = [
+        {
+            "account": masked_for(reader, account),
+            "reader": reader_of(account, owner),
+            "state": state,
+            "newest_at": moment_of(state.last_synced_ts_ms),
+            "gap_at": moment_of(state.gap_at_ms),
+            "added_by": "" if account.actor == f"user:{owner.pk}" else names[account.actor],
+        }
+        for account, state in ((row, states.get(state_key(row), SyncState())) for row in accounts)
+    ]
     return {
         "is_own": owner.pk == reader.pk,
         "owner_name": "" if owner.pk == reader.pk else owner.username,
@@ -73,16 +56,14 @@ def page_context(owner: User, reader: User, *, now: datetime) -> dict[str, Any]:
         "spot": profile.spot,
         "funding": load_funding(owner, since=now - timedelta(days=PROFILE_DAYS)),
         "unreadable": sum(state.unreadable for state in states.values()),
-        "markets": sorted(profile.by_market.items(), key=lambda each: (-each[1].fills, -each[1].volume_usd, each[0]))[
-            :MAX_MARKETS
-        ],
+        "markets": markets[:MAX_MARKETS],
         "weeks": shape_weeks(profile.days, today=now.astimezone(zone).date()),
         "zone": str(zone),
         "accounts": rows,
         "removed": [masked_for(reader, row) for row in list_removed(owner=owner)],
         "max_accounts": MAX_ACCOUNTS,
-        "activities": [(row, moment_of(row.ts_ms)) for row in spot[:MAX_ACTIVITIES]],
-        "has_more_activities": len(spot) > MAX_ACTIVITIES,
+        "activities": [(row, moment_of(row.ts_ms)) for row in spot[: MAX_ACTIVITIES + 1]],
+        "max_activities": MAX_ACTIVITIES,
         "has_gateway": has_gateway(owner),
         "has_exchange": has_exchange(),
         "next_sync": schedule.due_at if schedule else None,

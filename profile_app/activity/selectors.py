@@ -16,9 +16,10 @@ from minara_site.kernel.core.symbols import asset_of_market
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.jobs.models import OwnerSchedule
 from minara_site.kernel.ownership import Owner
+from minara_site.web.moments import zone_of
 from minara_site.web.values import plain_number
 from profile_app.activity.core.accounts import FORCED_EVERY, MAX_ACCOUNTS, AccountSource, Reader, SyncSource
-from profile_app.activity.core.figures import FILL_COLUMNS, Figures, figures_by_day, moment_of, ms_of, zone_of
+from profile_app.activity.core.figures import FILL_COLUMNS, Figures, figures_by_day, moment_of, ms_of
 from profile_app.activity.core.fills import is_spot
 from profile_app.activity.models import Account, AccountQuerySet, FillDay, FundingPayment, PerpsFill, SyncState
 from profile_app.portrait.core.wallets import EVM

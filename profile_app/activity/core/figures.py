@@ -8,7 +8,6 @@ from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from decimal import Decimal
 from typing import Any, Self
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from minara_site.kernel.market.core.values import EPOCH, rounded
 from profile_app.activity.core.fills import is_spot
@@ -156,14 +155,6 @@ def moment_of(ts_ms: int | None) -> datetime | None:
 def ms_of(moment: datetime) -> int:
     """Return a moment in milliseconds."""
     return (moment - EPOCH) // timedelta(milliseconds=1)
-
-
-def zone_of(name: str) -> tzinfo:
-    """Return a zone by its name; UTC for one that is not known here."""
-    try:
-        return ZoneInfo(name or "UTC")
-    except (ZoneInfoNotFoundError, ValueError):
-        return ZoneInfo("UTC")
 
 
 def day_of(ts_ms: int, zone: tzinfo) -> date:

@@ -3,11 +3,11 @@
 from dataclasses import asdict
 from datetime import datetime, time, tzinfo
 
-from django.db import transaction
 from django.db.models import Min, QuerySet
 
-from minara_site.kernel.ownership import lock_owner
-from profile_app.activity.core.figures import day_of, figures_by_day, ms_of, zone_of
+from minara_site.kernel.ownership import owner_locked
+from minara_site.web.moments import zone_of
+from profile_app.activity.core.figures import day_of, figures_by_day, ms_of
 from profile_app.activity.core.fills import DAY_MS, is_spot
 from profile_app.activity.models import Account, FillDay, PerpsFill
 from profile_app.activity.selectors import fill_rows
@@ -21,8 +21,7 @@ def refresh_days(owner_id: int, time_zone: str) -> None:
     zone = zone_of(time_zone)
     stale = Account.objects.filter(owner_id=owner_id).exclude(stale_from_ms=None, days_zone=str(zone)).order_by("pk")
     for account_id in list(stale.values_list("pk", flat=True)):
-        with transaction.atomic():
-            lock_owner(owner_id)
+        with owner_locked(owner_id):
             account = Account.objects.filter(pk=account_id).first()
             if account is None:  # deleted meanwhile
                 continue

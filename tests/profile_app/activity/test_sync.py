@@ -16,7 +16,7 @@ from profile_app.activity.core.accounts import SYNC, AccountSource
 from profile_app.activity.core.figures import ms_of
 from profile_app.activity.models import Account, FillDay, FundingPayment, PerpsFill, SpotActivity, SyncState
 from profile_app.activity.selectors import load_funding, load_trading_profile, search_fills
-from profile_app.activity.services.accounts import add_account, purge_removed, remove_account, restore_account
+from profile_app.activity.services.accounts import add_account, purge, remove_account, restore_account
 from profile_app.activity.services.sync import nudge_sync, rests_until, run_if_stale, sync_owner
 from tests.kit.clock import NOON
 from tests.kit.own_trades import Reply
@@ -478,8 +478,8 @@ class TestAccounts:
         restore_account(**about)
         assert load_trading_profile(ana, now=NOON).perps.fills == 3
         remove_account(**about)
-        assert purge_removed(cutoff=NOON - DAY) == 0
-        assert purge_removed(cutoff=NOON) == 1
+        assert purge(now=NOON + DAY * 29) == {"deleted": 0}
+        assert purge(now=NOON + DAY * 30) == {"deleted": 1}
         assert not PerpsFill.objects.exists()
         assert not FillDay.objects.exists()
         add(ana)
