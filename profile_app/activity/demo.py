@@ -14,8 +14,7 @@ from minara_site.kernel.core.data_files import load_text
 from minara_site.kernel.demo import DemoLoad, DemoPart, DemoRow, RemovedRows, read_rows
 from profile_app.activity.core.accounts import AccountSource, SyncSource
 from profile_app.activity.core.figures import ms_of
-from profile_app.activity.core.fills import read_fills
-from profile_app.activity.core.spot import read_activities
+from profile_app.activity.core.fills import read_activities, read_fills
 from profile_app.activity.models import Account, FundingPayment, SpotActivity, SyncState
 from profile_app.activity.services.days import refresh_days
 from profile_app.activity.services.mirror import bulk_insert_external_spot, bulk_insert_perps_fills

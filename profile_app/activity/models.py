@@ -41,7 +41,6 @@ class Account(models.Model):
     actor = models.CharField(max_length=80)
     created_at = models.DateTimeField()
     removed_at = models.DateTimeField(null=True)
-    removed_by = models.CharField(max_length=80, blank=True)
     days_zone = models.CharField(max_length=64, blank=True)
     stale_from_ms = models.BigIntegerField(null=True)
     is_demo = models.BooleanField(default=False)

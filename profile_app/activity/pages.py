@@ -11,13 +11,12 @@ from minara_site.kernel.jobs.models import OwnerSchedule
 from minara_site.web.moments import number_label, zone_of
 from profile_app.activity.core.accounts import MAX_ACCOUNTS, SYNC
 from profile_app.activity.core.figures import Figures, moment_of
-from profile_app.activity.models import SpotActivity, SyncState
+from profile_app.activity.models import Account, SpotActivity, SyncState
 from profile_app.activity.selectors import (
     PROFILE_DAYS,
     has_exchange,
     has_gateway,
     list_accounts,
-    list_removed,
     load_funding,
     load_states,
     load_trading_profile,
@@ -33,6 +32,7 @@ def page_context(owner: User, reader: User, *, now: datetime) -> dict[str, Any]:
     """Return what the page shows of an owner's trades; labels of another owner are masked. Twelve queries at most."""
     profile, states, zone = load_trading_profile(owner, now=now), load_states(owner), zone_of(owner.time_zone)
     accounts = list(list_accounts(owner=owner).order_by("pk"))
+    removed = Account.objects.for_owner(owner).filter(removed_at__isnull=False).order_by("-removed_at", "-pk")
     names = name_actors({row.actor for row in accounts}, reader=reader, known=[owner])
     schedule = OwnerSchedule.objects.filter(owner=owner, job=SYNC).first()
     markets = sorted(profile.by_market.items(), key=lambda each: (-each[1].fills, -each[1].volume_usd, each[0]))
@@ -60,7 +60,7 @@ def page_context(owner: User, reader: User, *, now: datetime) -> dict[str, Any]:
         "weeks": shape_weeks(profile.days, today=now.astimezone(zone).date()),
         "zone": str(zone),
         "accounts": rows,
-        "removed": [masked_for(reader, row) for row in list_removed(owner=owner)],
+        "removed": [masked_for(reader, row) for row in removed[:MAX_ACCOUNTS]],
         "max_accounts": MAX_ACCOUNTS,
         "activities": [(row, moment_of(row.ts_ms)) for row in spot[: MAX_ACTIVITIES + 1]],
         "max_activities": MAX_ACTIVITIES,

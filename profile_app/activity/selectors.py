@@ -18,9 +18,9 @@ from minara_site.kernel.jobs.models import OwnerSchedule
 from minara_site.kernel.ownership import Owner
 from minara_site.web.moments import zone_of
 from minara_site.web.values import plain_number
-from profile_app.activity.core.accounts import FORCED_EVERY, MAX_ACCOUNTS, AccountSource, Reader, SyncSource
-from profile_app.activity.core.figures import FILL_COLUMNS, Figures, figures_by_day, moment_of, ms_of
-from profile_app.activity.core.fills import is_spot
+from profile_app.activity.core.accounts import FORCED_EVERY, AccountSource, Reader, SyncSource
+from profile_app.activity.core.figures import Figures, figures_by_day, moment_of, ms_of
+from profile_app.activity.core.fills import Fill, is_spot
 from profile_app.activity.models import Account, AccountQuerySet, FillDay, FundingPayment, PerpsFill, SyncState
 from profile_app.portrait.core.wallets import EVM
 
@@ -32,12 +32,6 @@ def list_accounts(*, owner: Owner) -> AccountQuerySet:
     """Return the accounts of an owner that were not removed, unordered."""
     rows: AccountQuerySet = Account.objects.for_owner(owner).live()
     return rows
-
-
-def list_removed(*, owner: Owner) -> list[Account]:
-    """Return the accounts that can be restored, the last removed first."""
-    removed = Account.objects.for_owner(owner).filter(removed_at__isnull=False)
-    return list(removed.order_by("-removed_at", "-pk")[:MAX_ACCOUNTS])
 
 
 def get_account(*, owner: Owner, account_id: int, is_removed: bool = False) -> Account:
@@ -120,8 +114,9 @@ def list_fills(*, owner: Owner) -> "QuerySet[PerpsFill]":
 
 
 def fill_rows(rows: "QuerySet[PerpsFill]") -> list[Any]:
-    """Return what figures need of fills, oldest first."""
-    return list(rows.order_by("ts_ms", "pk").values_list(*FILL_COLUMNS, named=True))
+    """Return fills for figures, oldest first."""
+    columns = [name for name in Fill._fields if name != "raw_json"]
+    return list(rows.order_by("ts_ms", "pk").values_list(*columns, named=True))
 
 
 def load_states(owner: User) -> dict[tuple[str, str], SyncState]:

@@ -97,7 +97,8 @@ def make_account(name: str, *, now: datetime) -> Account:
 
 def store_pages(account: Account, pages: Sequence[Page], *, now: datetime) -> int:
     """Store pages as a first sync does; return how many fills were new."""
-    sync = SyncRun(account.owner, now, spot_names={"@142": "UBTC/USDC"})
+    sync = SyncRun(account.owner, now)
+    sync.spot_names = {"@142": "UBTC/USDC"}
     state = SyncState.objects.filter(owner=account.owner).first() or SyncState(
         owner=account.owner, source=SyncSource.PERPS_FILLS, sub_account_id=account.wallet, last_synced_at=now
     )

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from django.conf import settings
 from django.utils import timezone
 
-from minara_site.kernel.limits.services import count
+from minara_site.kernel.limits.services import Allowance, count
 from profile_app.activity.adapters import Page, SourceFailed, SourceRests, fetch_json
 
 PAGE_ROWS, FUNDING_ROWS = 2_000, 500
@@ -60,23 +60,23 @@ def fetch_spot_names() -> dict[str, str]:
 def fetch_page(asked: dict[str, Any], page_rows: int) -> Page:
     """Return a page of rows; what many rows weigh is counted after them."""
     rows = ask(asked, PAGE_WEIGHT, list)
-    spend(len(rows) // ROWS_A_WEIGHT, is_due=False)
+    if len(rows) >= ROWS_A_WEIGHT:
+        spend(len(rows) // ROWS_A_WEIGHT)
     return Page(rows, is_last=len(rows) < page_rows)
 
 
 def ask(asked: dict[str, Any], weight: int, kind: type[Answer]) -> Answer:
     """Return an answer that is a list or an object."""
-    spend(weight)
+    allowance = spend(weight)
+    if not allowance.is_allowed:
+        raise SourceRests(allowance.retry_after_seconds)
     answer = fetch_json("POST", settings.MINARA.hyperliquid_info_url, json=asked)
     if not isinstance(answer, kind):
         raise SourceFailed(f"no_{kind.__name__}")
     return answer
 
 
-def spend(weight: int, *, is_due: bool = True) -> None:
-    """Take weight from the allowance. Raises SourceRests when it is used up, unless it was spent already."""
+def spend(weight: int) -> Allowance:
+    """Take weight from the allowance of all processes."""
     limit = settings.MINARA.hyperliquid_weight_per_minute
-    if weight:
-        allowance = count(ALLOWANCE, limit=limit, seconds=60, tries=weight, now=timezone.now())
-        if is_due and not allowance.is_allowed:
-            raise SourceRests(allowance.retry_after_seconds)
+    return count(ALLOWANCE, limit=limit, seconds=60, tries=weight, now=timezone.now())

@@ -30,21 +30,6 @@ SIDES = {
 LOOSE_CLOSING = frozenset({"Auto-Deleveraging", "Settlement", "Net Child Vaults"})
 """Closings whose words do not say of which side; the sign of the position before them does."""
 KNOWN = frozenset({*SIDES, *LOOSE_CLOSING, "Buy", "Sell", "Spot Dust Conversion"})
-FILL_COLUMNS = (
-    "ts_ms",
-    "symbol",
-    "side",
-    "dir",
-    "size",
-    "price",
-    "fee",
-    "fee_token",
-    "closed_pnl",
-    "start_position",
-    "is_liquidation",
-    "oid",
-)
-"""What figures need of a fill."""
 SAME = Decimal("1e-9")
 ZERO = Decimal(0)
 

@@ -1,4 +1,6 @@
-"""One fill as the exchange or the gateway says it: read, named for good, never guessed. Source: `trades.md`. Pure.
+"""Fills, funding and swaps as exchange and gateway say them: read, named for good, never guessed. Pure.
+
+Sources: `trades.md`, S1 (`external_spot_activities`).
 
 Numbers are text at the exchange; they are compared and digested as numbers, so that 65200.0 is 65200. A field that is
 absent is empty, which is not 0.
@@ -19,6 +21,9 @@ SYMBOL = re.compile(r"[A-Za-z0-9@][A-Za-z0-9:/@._+-]{0,39}")
 WORD = re.compile(r"[A-Za-z][A-Za-z >()/-]{0,39}")
 SIDE = re.compile(r"[^\W\d_]{1,8}")
 LIQUIDATED = re.compile(r"Liquidated (Cross|Isolated) (Long|Short)|.*Borrow Liquidation")
+TX_HASH = re.compile(r"[A-Za-z0-9:_-]{8,120}")
+TOKEN = re.compile(r"[\w.$₮/+-]{1,40}")
+KIND = re.compile(r"[A-Za-z][A-Za-z0-9_ -]{0,39}")
 HASH = re.compile(r"(?=0*[1-9a-f])[0-9a-f]{8,64}")
 """A hash that is not all zeros."""
 UNREADABLE = "?"
@@ -26,22 +31,32 @@ UNREADABLE = "?"
 DAY_MS = 86_400_000
 MAX_RAW_CHARS = 4_000
 
-FIELDS = {
-    "coin": ("coin", "symbol"),
-    "px": ("px", "price"),
-    "sz": ("sz", "size"),
-    "side": ("side",),
-    "time": ("time", "ts_ms", "tsMs"),
-    "startPosition": ("startPosition", "start_position"),
-    "dir": ("dir",),
-    "closedPnl": ("closedPnl", "closed_pnl"),
-    "hash": ("hash",),
-    "oid": ("oid",),
-    "fee": ("fee",),
-    "feeToken": ("feeToken", "fee_token"),
-    "tid": ("tid",),
+FIELDS: dict[str, tuple[str, ...]] = {
+    "coin": ("symbol",),
+    "px": ("price",),
+    "sz": ("size",),
+    "side": (),
+    "time": ("ts_ms", "tsMs"),
+    "startPosition": ("start_position",),
+    "dir": (),
+    "closedPnl": ("closed_pnl",),
+    "hash": (),
+    "oid": (),
+    "fee": (),
+    "feeToken": ("fee_token",),
+    "tid": (),
 }
-"""How each field is called, by the exchange first, then as S1's columns in both spellings (the gateway)."""
+"""The fields of a fill by the exchange's names, each with S1's where it differs, in both spellings (the gateway)."""
+ACTIVITY_FIELDS: dict[str, tuple[str, ...]] = {
+    "tx_hash": ("txHash",),
+    "ts_ms": ("tsMs",),
+    "type": (),
+    "from_token": ("fromToken",),
+    "to_token": ("toToken",),
+    "amount": (),
+    "value_usd": ("valueUsd",),
+    "status": (),
+}
 DIGESTED = ("coin", "side", "px", "sz", "time", "dir", "startPosition", "closedPnl", "oid")
 
 
@@ -79,12 +94,11 @@ def read_fills(
     *,
     wallet: str,
     latest_ms: int,
-    names: Mapping[str, str] = {},
 ) -> tuple[list[Fill], int]:
     """Return the fills of whole milliseconds in their order, and how many rows were unreadable.
 
-    `wallet` is the address in lower case, `names` are those of spot markets by their index (`@107`). Fills that say
-    the same are numbered. Raises UnreadableRow for a row that has no time: then no cursor can be trusted.
+    `wallet` is the address in lower case. Fills that say the same are numbered. Raises UnreadableRow for a row that has
+    no time: then no cursor can be trusted.
     """
     fills, unreadable, places = list[Fill](), 0, Counter[str]()
     for row in rows:
@@ -92,7 +106,7 @@ def read_fills(
         if not said["time"]:
             raise UnreadableRow("unreadable: time")
         try:
-            fill = read_fill(row, said, wallet=wallet, latest_ms=latest_ms, names=names)
+            fill = read_fill(row, said, wallet=wallet, latest_ms=latest_ms)
         except (UnreadableRow, UnusableError):
             unreadable += 1
             continue
@@ -107,11 +121,11 @@ def read_fills(
 
 
 def fields_of(row: Any, fields: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Return what a row says in these fields, each in one of its spellings, as text; what is absent is empty."""
+    """Return what a row says in these fields, each by its name or another one, as text; what is absent is empty."""
     found: Any = row if isinstance(row, dict) else {}
     said = {}
-    for name, spellings in fields.items():
-        value = next((found[each] for each in spellings if found.get(each) is not None), "")
+    for name, others in fields.items():
+        value = next((found[each] for each in (name, *others) if found.get(each) is not None), "")
         said[name] = "" if isinstance(value, bool | dict | list) else str(value).strip()
     return said
 
@@ -122,7 +136,6 @@ def read_fill(
     *,
     wallet: str,
     latest_ms: int,
-    names: Mapping[str, str],
 ) -> Fill:
     """Return the fill that a row says. Raises UnreadableRow or UnusableError."""
     symbol, digest = word_of(said["coin"], SYMBOL) or UNREADABLE, digest_of(said)
@@ -135,7 +148,7 @@ def read_fill(
         oid=said["oid"][:40],
         ts_ms=read_time(said["time"], latest_ms),
         symbol=symbol,
-        asset=asset_of_market(names.get(symbol, symbol)),
+        asset=asset_of_market(symbol),
         side=word_of(said["side"], SIDE) or UNREADABLE,
         dir=word,
         size=read_price(said["sz"]),
@@ -164,6 +177,39 @@ def read_payments(rows: Iterable[Any], *, latest_ms: int) -> list[dict[str, Any]
         ]
     except (KeyError, TypeError, UnusableError):
         raise UnreadableRow("unreadable: delta") from None
+
+
+def read_activities(rows: Iterable[Any], *, latest_ms: int) -> tuple[list[dict[str, Any]], int]:
+    """Return the activities of a page by their columns, the oldest first, and how many rows were unreadable.
+
+    Tokens, amount and value are None where they are not said. Raises UnreadableRow for a row without its hash or its
+    time: such a page is refused.
+    """
+    found, unreadable = [], 0
+    for row in rows:
+        said = fields_of(row, ACTIVITY_FIELDS)
+        if not said["tx_hash"] or not said["ts_ms"]:
+            raise UnreadableRow("unreadable: tx_hash or ts_ms")
+        if not TX_HASH.fullmatch(said["tx_hash"]):
+            unreadable += 1
+            continue
+        try:
+            activity = {
+                "tx_hash": said["tx_hash"],
+                "ts_ms": read_time(said["ts_ms"], latest_ms),
+                "type": word_of(said["type"], KIND) or UNREADABLE,
+                "from_token": word_of(said["from_token"], TOKEN) or None,
+                "to_token": word_of(said["to_token"], TOKEN) or None,
+                "amount": f"{read_amount(said['amount']).normalize():f}"[:80] if said["amount"] else None,
+                "value_usd": read_amount(said["value_usd"]) if said["value_usd"] else None,
+                "status": word_of(said["status"], KIND) or UNREADABLE,
+                "raw_json": json.dumps(row, separators=(",", ":"))[:MAX_RAW_CHARS],
+            }
+        except (UnreadableRow, UnusableError):
+            unreadable += 1
+        else:
+            found.append(activity)
+    return sorted(found, key=lambda each: each["ts_ms"]), unreadable
 
 
 def read_time(value: Any, latest_ms: int) -> int:

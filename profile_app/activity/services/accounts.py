@@ -47,16 +47,9 @@ def add_account(
             )
         elif row.removed_at is None:
             return row, False
-        check_room(owner)
         row.label = label
         store_act("account_added", row, actor=actor, now=now)
     return row, True
-
-
-def check_room(owner: User) -> None:
-    """Raise Invalid where an owner has as many accounts as there may be; those of the gateway do not count."""
-    if list_accounts(owner=owner).filter(is_gateways=False).count() >= MAX_ACCOUNTS:
-        raise invalid_field("address", _("You have %(max)d accounts. Remove one first.") % {"max": MAX_ACCOUNTS})
 
 
 def remove_account(*, owner: User, account_id: int, actor: str, now: datetime) -> None:
@@ -78,16 +71,20 @@ def restore_account(*, owner: User, account_id: int, actor: str, now: datetime) 
         row = get_account(owner=owner, account_id=account_id, is_removed=True)
         if row.removed_at is None:
             raise Conflict(_("This account was not removed."), code="changed")
-        if not row.is_gateways:
-            check_room(owner)
         store_act("account_restored", row, actor=actor, now=now)
 
 
 def store_act(act: str, row: Account, *, actor: str, now: datetime, is_removed: bool = False) -> None:
-    """Store an account of a locked owner, record the act without its address, and let it be read."""
-    row.removed_at, row.removed_by = (now, actor) if is_removed else (None, "")
+    """Store an account of a locked owner, record the act without its address, and let it be read.
+
+    Raises Invalid for one account too many; those of the gateway do not count.
+    """
+    others = list_accounts(owner=row.owner).filter(is_gateways=False)
+    if not is_removed and not row.is_gateways and others.count() >= MAX_ACCOUNTS:
+        raise invalid_field("address", _("You have %(max)d accounts. Remove one first.") % {"max": MAX_ACCOUNTS})
+    row.removed_at = now if is_removed else None
     row.save()
-    details: dict[str, Any] = {"id": row.pk, "source": row.source}
+    details = {"id": row.pk, "source": row.source}
     record_audit(now=now, actor=actor, tool_call=act, owner_id=row.owner_id, details=details)
     if not is_removed:
         nudge(SYNC, row.owner_id, now=now)

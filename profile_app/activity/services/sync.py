@@ -8,6 +8,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import structlog
@@ -17,6 +18,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from minara_site.access.models import User
+from minara_site.kernel.core.symbols import asset_of_market
 from minara_site.kernel.errors import Throttled
 from minara_site.kernel.instance.models import InstanceMeta
 from minara_site.kernel.jobs.models import JobRun, OwnerSchedule
@@ -24,11 +26,18 @@ from minara_site.kernel.jobs.owner_schedule import nudge, one_run
 from minara_site.kernel.jobs.services import DROPPED, request_run
 from minara_site.kernel.jobs.time_budget import TimeBudget
 from minara_site.kernel.ownership import owner_locked
-from profile_app.activity.adapters import SourceFailed, SourceRests, gateway, hyperliquid
+from profile_app.activity.adapters import Page, SourceFailed, SourceRests, gateway, hyperliquid
 from profile_app.activity.core.accounts import EVERY, SYNC, AccountSource, Reader, SyncSource
 from profile_app.activity.core.figures import ms_of
-from profile_app.activity.core.fills import DAY_MS, SYMBOL, UnreadableRow, fields_of, read_fills, read_payments
-from profile_app.activity.core.spot import read_activities
+from profile_app.activity.core.fills import (
+    DAY_MS,
+    SYMBOL,
+    UnreadableRow,
+    fields_of,
+    read_activities,
+    read_fills,
+    read_payments,
+)
 from profile_app.activity.models import Account, FundingPayment, PerpsFill, SyncState
 from profile_app.activity.selectors import (
     has_accounts,
@@ -45,7 +54,7 @@ from profile_app.activity.services.mirror import bulk_insert_external_spot, bulk
 RUN_SECONDS = 60.0
 MAX_PAGES = 1_000
 RESTS = "source_rests:"
-WALLET = {"address": ("wallet_address", "walletAddress"), "sub": ("sub_account_id", "subAccountId")}
+WALLET = {"wallet_address": ("walletAddress",), "sub_account_id": ("subAccountId",)}
 """How the gateway names the wallet of a fill."""
 
 log = structlog.get_logger(__name__)
@@ -59,12 +68,19 @@ class SyncRun:
     now: datetime
     added: int = 0
     failed: int = 0
-    spot_names: Mapping[str, str] | None = None
 
     @property
     def latest_ms(self) -> int:
         """The latest time that a row may have: clocks differ by less than a day."""
         return ms_of(self.now) + DAY_MS
+
+    @cached_property
+    def spot_names(self) -> Mapping[str, str]:
+        """The names of spot markets by their numbers, asked for once; none while not known."""
+        try:
+            return hyperliquid.fetch_spot_names()
+        except (SourceFailed, SourceRests):
+            return {}
 
 
 class Target(NamedTuple):
@@ -141,18 +157,10 @@ def read_exchange(sync: SyncRun, state: SyncState, account: Account) -> Iterator
     that does not go on.
     """
     since = newest = state.last_synced_ts_ms or 0
-    is_funding, unreadable = state.source == SyncSource.PERPS_FUNDING, 0
+    unreadable = 0
     for _page in range(MAX_PAGES):
-        fetch = hyperliquid.fetch_funding if is_funding else hyperliquid.fetch_fills
-        page = fetch(account.wallet, since_ms=since)
-        rows: Any
-        if is_funding:
-            payments = read_payments(page.rows, latest_ms=sync.latest_ms)
-            rows = [FundingPayment(owner=sync.owner, account=account, **each) for each in payments]
-        else:
-            names = names_for(sync, page.rows)
-            rows, wrong = read_fills(page.rows, wallet=account.wallet, latest_ms=sync.latest_ms, names=names)
-            unreadable += wrong
+        page, rows, wrong = fetch_rows(sync, state, account, since_ms=since)
+        unreadable += wrong
         rows.sort(key=lambda row: row.ts_ms)
         last = rows[-1].ts_ms if rows else -1
         newest = max(newest, last)
@@ -167,7 +175,7 @@ def read_exchange(sync: SyncRun, state: SyncState, account: Account) -> Iterator
             live = Account.objects.live().filter(pk=account.pk, is_gateways=False).first()
             if live is None:  # removed meanwhile
                 return
-            if is_funding:
+            if state.source == SyncSource.PERPS_FUNDING:
                 FundingPayment.objects.bulk_create(rows, ignore_conflicts=True)
             else:
                 sync.added += bulk_insert_perps_fills(live, rows, now=sync.now)
@@ -176,6 +184,21 @@ def read_exchange(sync: SyncRun, state: SyncState, account: Account) -> Iterator
             return
         yield
     raise SourceFailed("too_many_pages")
+
+
+def fetch_rows(sync: SyncRun, state: SyncState, account: Account, *, since_ms: int) -> tuple[Page, list[Any], int]:
+    """Return a page of the exchange, its fills or payments, and how many rows were unreadable. Raises as its reader."""
+    if state.source == SyncSource.PERPS_FUNDING:
+        page = hyperliquid.fetch_funding(account.wallet, since_ms=since_ms)
+        payments = read_payments(page.rows, latest_ms=sync.latest_ms)
+        return page, [FundingPayment(owner=sync.owner, account=account, **each) for each in payments], 0
+    page = hyperliquid.fetch_fills(account.wallet, since_ms=since_ms)
+    fills, unreadable = read_fills(page.rows, wallet=account.wallet, latest_ms=sync.latest_ms)
+    for place, fill in enumerate(fills):
+        if fill.symbol.startswith("@"):
+            name = sync.spot_names.get(fill.symbol, fill.symbol)
+            fills[place] = fill._replace(asset=asset_of_market(name))
+    return page, fills, unreadable
 
 
 def read_gateway(sync: SyncRun, state: SyncState) -> Iterator[None]:
@@ -214,8 +237,8 @@ def store_gateway_fills(sync: SyncRun, rows: Sequence[Any]) -> tuple[int, int]:
     by_wallet = defaultdict[tuple[str, str], list[Any]](list)
     for row in rows:
         said = fields_of(row, WALLET)
-        address = said["address"][:80] if SYMBOL.fullmatch(said["address"][:40]) else ""
-        by_wallet[address, said["sub"][:80]].append(row)
+        address = said["wallet_address"]
+        by_wallet[address[:80] if SYMBOL.fullmatch(address[:40]) else "", said["sub_account_id"][:80]].append(row)
     read = {
         each: read_fills(some, wallet=each[0].lower(), latest_ms=sync.latest_ms) for each, some in by_wallet.items()
     }
@@ -243,16 +266,6 @@ def store_gateway_fills(sync: SyncRun, rows: Sequence[Any]) -> tuple[int, int]:
             sync.added += bulk_insert_perps_fills(account, fills, now=sync.now)
             newest = max(newest, fills[-1].ts_ms)
     return newest, sum(unreadable for _fills, unreadable in read.values())
-
-
-def names_for(sync: SyncRun, rows: Sequence[Any]) -> Mapping[str, str]:
-    """Return the names of spot markets, asked for once where a page has their numbers; none while not known."""
-    if sync.spot_names is None and any(str(row.get("coin")).startswith("@") for row in rows if isinstance(row, dict)):
-        try:
-            sync.spot_names = hyperliquid.fetch_spot_names()
-        except (SourceFailed, SourceRests):
-            sync.spot_names = {}
-    return sync.spot_names or {}
 
 
 def store_progress(sync: SyncRun, state: SyncState, newest_ms: int, unreadable: int | None) -> None:
@@ -287,7 +300,8 @@ def request_sync(*, owner: User, actor: str, now: datetime) -> JobRun:
         if wait := wait_seconds(row, now=now):
             detail = _("It was read less than a minute ago. Wait %(seconds)d seconds.") % {"seconds": wait}
             raise Throttled(detail, retry_after_seconds=wait)
-        OwnerSchedule.objects.filter(pk=row.pk).update(ran_at=now)
+        row.ran_at = now
+        row.save(update_fields=["ran_at"])
         return request_run(SYNC, {"owner_id": owner.pk, "is_forced": True}, now=now, requested_by=actor)
 
 

@@ -1,4 +1,4 @@
-"""Drop three columns of the figures by day that nothing reads."""
+"""Drop columns of own accounts and of the figures by day that nothing reads."""
 
 from django.db import migrations
 
@@ -10,6 +10,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        migrations.RemoveField(model_name='account', name='removed_by'),
         migrations.RemoveField(model_name='fillday', name='asset'),
         migrations.RemoveField(model_name='fillday', name='long_fills'),
         migrations.RemoveField(model_name='fillday', name='short_fills'),
