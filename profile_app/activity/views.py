@@ -15,7 +15,7 @@ from profile_app.activity.forms import AccountForm
 from profile_app.activity.pages import page_context
 from profile_app.activity.services.accounts import add_account, remove_account, restore_account
 from profile_app.activity.services.sync import request_sync
-from profile_app.portrait.services.profile import open_profile
+from profile_app.portrait.views.owner import open_owner
 
 PAGE = "activity:page"
 
@@ -23,10 +23,7 @@ PAGE = "activity:page"
 @page(Act.PROFILE_READ)
 def activity_page(request: PageRequest) -> HttpResponse:
     """Show own trades; an operator reads those of another owner."""
-    asked = request.GET.get("owner")
-    return show(
-        request, open_profile(principal=request.principal, owner_name=asked, now=timezone.now(), kind="activity")
-    )
+    return show(request, open_owner(request, kind="activity"))
 
 
 @page(Act.PROFILE_WRITE, methods=("POST",))

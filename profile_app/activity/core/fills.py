@@ -228,12 +228,10 @@ def word_of(text: str, pattern: re.Pattern[str]) -> str:
 def plain(text: str) -> str:
     """Return a number as it is digested, whatever its spelling; any other text as it is."""
     try:
-        number = Decimal(text)
+        number = Decimal(text).normalize()
     except ArithmeticError:
         return text
-    if not number.is_finite():
-        return text
-    return f"{number.normalize():f}" if number else "0"
+    return f"{number:f}" if number else "0"
 
 
 def digest_of(said: Mapping[str, str]) -> str:

@@ -84,11 +84,11 @@ class SyncRun:
 
 
 class Target(NamedTuple):
-    """A source of one account; each of `turns` reads and stores its next page."""
+    """A source of one account; each of `turns` reads and stores a page, until there is none left."""
 
     reader: Reader
     state: SyncState
-    turns: Iterator[None]
+    turns: Iterator[bool]
 
 
 def sync_owner(*, owner_id: int, now: datetime, is_forced: bool = False) -> dict[str, Any] | None:
@@ -112,9 +112,8 @@ def sync_owner(*, owner_id: int, now: datetime, is_forced: bool = False) -> dict
             if target.reader in rests:
                 continue
             try:
-                for _page in target.turns:
+                if next(target.turns, False):
                     targets.append(target)
-                    break
             except SourceRests as rest:
                 rests[target.reader] = until = now + timedelta(seconds=max(rest.seconds, 1))
                 value = {"value": until.isoformat()}
@@ -149,7 +148,7 @@ def list_targets(sync: SyncRun, *, is_forced: bool) -> list[Target]:
     return sorted(targets, key=lambda target: (target.state.pk is not None, target.state.last_synced_at))
 
 
-def read_exchange(sync: SyncRun, state: SyncState, account: Account) -> Iterator[None]:
+def read_exchange(sync: SyncRun, state: SyncState, account: Account) -> Iterator[bool]:
     """Read and store the fills or the funding of an account, a page at each step.
 
     The next page begins with the last millisecond of this one. A page that is one millisecond from end to end cannot
@@ -182,7 +181,7 @@ def read_exchange(sync: SyncRun, state: SyncState, account: Account) -> Iterator
             store_progress(sync, state, newest, unreadable if page.is_last else None)
         if page.is_last:
             return
-        yield
+        yield True
     raise SourceFailed("too_many_pages")
 
 
@@ -201,7 +200,7 @@ def fetch_rows(sync: SyncRun, state: SyncState, account: Account, *, since_ms: i
     return page, fills, unreadable
 
 
-def read_gateway(sync: SyncRun, state: SyncState) -> Iterator[None]:
+def read_gateway(sync: SyncRun, state: SyncState) -> Iterator[bool]:
     """Read and store fills, or swaps and transfers, a page at each step; the place moves once all pages were read.
 
     Raises as `read_exchange` does.
@@ -224,7 +223,7 @@ def read_gateway(sync: SyncRun, state: SyncState) -> Iterator[None]:
         if page.is_last:
             store_progress(sync, state, newest, unreadable)
             return
-        yield
+        yield True
     raise SourceFailed("too_many_pages")
 
 

@@ -244,10 +244,11 @@ class TestOddRows:
 
     def test_rows_that_say_no_fill_are_left_out_and_counted(self, ana, exchange):
         wrong = [{"sz": "-1"}, {"px": "NaN"}, {"sz": "0"}, {"time": 253_402_300_799_000}, {"px": "1e400"}, {"sz": None}]
+        wrong.append({"closedPnl": "1e999999999"})
         exchange.wallets[WALLET.lower()] = [fill(n, **fields) for n, fields in enumerate(wrong)] + [fill(9)]
         add(ana)
         assert sync(ana)["added"] == 1
-        assert state(ana).unreadable == 6
+        assert state(ana).unreadable == 7
         assert state(ana).last_synced_ts_ms == fill(9)["time"]
 
     def test_a_row_without_its_time_refuses_the_page(self, ana, exchange):
