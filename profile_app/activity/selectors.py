@@ -8,7 +8,7 @@ from math import ceil
 from typing import Any, NamedTuple
 
 from django.conf import settings
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 from django.utils.translation import gettext as _
 
 from minara_site.access.models import User
@@ -53,9 +53,11 @@ def has_gateway(owner: User) -> bool:
     return owner.is_default and is_gateway_set()
 
 
-def has_accounts(owner: User) -> bool:
-    """Say whether there are trades of an owner to read."""
-    return has_gateway(owner) or list_accounts(owner=owner).exists()
+def list_owners() -> "QuerySet[User]":
+    """Return the owners with something to read: an account, or the gateway."""
+    has_account = Q(Exists(Account.objects.live().filter(owner=OuterRef("pk"))))
+    rows: QuerySet[User] = User.objects.filter(has_account | Q(is_default=True) if is_gateway_set() else has_account)
+    return rows
 
 
 def has_exchange() -> bool:

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import structlog
 from django.conf import settings
-from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -40,10 +39,9 @@ from profile_app.activity.core.fills import (
 )
 from profile_app.activity.models import Account, FundingPayment, PerpsFill, SyncState
 from profile_app.activity.selectors import (
-    has_accounts,
     has_gateway,
-    is_gateway_set,
     list_accounts,
+    list_owners,
     load_states,
     reader_of,
     wait_seconds,
@@ -123,7 +121,7 @@ def sync_owner(*, owner_id: int, now: datetime, is_forced: bool = False) -> dict
         refresh_days(owner_id, owner.time_zone)
         if targets:
             run.next_at = now
-        elif has_accounts(owner):
+        elif list_owners().filter(pk=owner_id).exists():
             run.next_at = min([now + EVERY, *rests.values()])
     return {"read": total, "added": sync.added, "failed": sync.failed, "unfinished": len(targets)}
 
@@ -238,12 +236,11 @@ def store_gateway_fills(sync: SyncRun, rows: Sequence[Any]) -> tuple[int, int]:
         said = fields_of(row, WALLET)
         address = said["wallet_address"]
         by_wallet[address[:80] if SYMBOL.fullmatch(address[:40]) else "", said["sub_account_id"][:80]].append(row)
-    read = {
-        each: read_fills(some, wallet=each[0].lower(), latest_ms=sync.latest_ms) for each, some in by_wallet.items()
-    }
-    newest = 0
+    added = newest = unreadable = 0
     with owner_locked(sync.owner.pk):
-        for (address, sub), (fills, _unreadable) in read.items():
+        for (address, sub), some in by_wallet.items():
+            fills, wrong = read_fills(some, wallet=address.lower(), latest_ms=sync.latest_ms)
+            unreadable += wrong
             if not fills:
                 continue
             fills.sort(key=lambda fill: fill.ts_ms)
@@ -262,9 +259,10 @@ def store_gateway_fills(sync: SyncRun, rows: Sequence[Any]) -> tuple[int, int]:
                 PerpsFill.objects.filter(account=account, ts_ms__gte=fills[0].ts_ms).delete()
                 account.is_gateways, account.stale_from_ms = True, 0
                 account.save(update_fields=["is_gateways", "stale_from_ms"])
-            sync.added += bulk_insert_perps_fills(account, fills, now=sync.now)
+            added += bulk_insert_perps_fills(account, fills, now=sync.now)
             newest = max(newest, fills[-1].ts_ms)
-    return newest, sum(unreadable for _fills, unreadable in read.values())
+    sync.added += added
+    return newest, unreadable
 
 
 def store_progress(sync: SyncRun, state: SyncState, newest_ms: int, unreadable: int | None) -> None:
@@ -312,18 +310,14 @@ def nudge_sync(owner_id: int, *, now: datetime) -> None:
 
 def on_trade_recorded(sender: object, *, owner_id: int, **facts: Any) -> None:
     """Nudge the sync of an owner who has something to read: they are likely active elsewhere too (S3)."""
-    owner = User.objects.filter(pk=owner_id).first()
-    if owner and has_accounts(owner):
+    if list_owners().filter(pk=owner_id).exists():
         nudge_sync(owner_id, now=timezone.now())
 
 
 def run_if_stale(*, now: datetime) -> dict[str, int]:
     """Ask for a sync of each owner with accounts for whom none is due: no missed event strands a mirror."""
     due = OwnerSchedule.objects.filter(job=SYNC, due_at__isnull=False).values("owner")
-    is_read = Q(pk__in=Account.objects.live().values("owner"))
-    if is_gateway_set():
-        is_read |= Q(is_default=True)
-    stale = list(User.objects.filter(is_read).exclude(pk__in=due).values_list("pk", flat=True))
+    stale = list(list_owners().exclude(pk__in=due).values_list("pk", flat=True))
     for owner_id in stale:
         nudge_sync(owner_id, now=now)
     return {"nudged": len(stale)}
