@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from minara_site.kernel.events import external_spot_recorded, perps_fills_recorded, trade_recorded
 from minara_site.kernel.jobs.owner_schedule import nudge
-from profile_app.activity.listeners import on_trade_recorded
+from profile_app.activity.services.sync import on_trade_recorded
 from profile_app.capital.core import CAPITAL_COOLDOWN, CAPITAL_JOB
 from profile_app.rebuild.tasks import nudge_summary
 from profile_app.strategies.core import MARKETS_COOLDOWN, MARKETS_JOB

@@ -3,7 +3,6 @@
 import re
 from http import HTTPStatus
 from urllib.parse import unquote, urlsplit
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -18,6 +17,7 @@ from minara_site.kernel.errors import MinaraError
 from minara_site.kernel.processes.whole_requests import BODY_STATUS
 from minara_site.shell.errors import domain_error, is_machine_path, missing_body, not_allowed, plain_problem, too_large
 from minara_site.web.middleware import Middleware
+from minara_site.web.moments import zone_of
 from minara_site.web.responses import wants_fragment
 
 LENGTH = re.compile(r"[0-9]{1,18}")
@@ -105,18 +105,11 @@ class PreferencesMiddleware(Middleware):
         if is_machine_path(request.path):
             return self.get_response(request)
         language = getattr(request.user, "language", "") or translation.get_language_from_request(request)
-        with translation.override(language), timezone.override(reader_zone(request)):
+        zone = zone_of(getattr(request.user, "time_zone", ""))
+        with translation.override(language), timezone.override(zone):
             response = self.get_response(request)
             response.headers.setdefault("Content-Language", translation.get_language() or settings.LANGUAGE_CODE)
         return response
-
-
-def reader_zone(request: HttpRequest) -> ZoneInfo:
-    """Return the reader's zone; UTC when it is unknown here."""
-    try:
-        return ZoneInfo(getattr(request.user, "time_zone", "") or "UTC")
-    except (ZoneInfoNotFoundError, ValueError):
-        return ZoneInfo("UTC")
 
 
 class PersonalPageMiddleware(Middleware):

@@ -1,5 +1,7 @@
 """Decisions about a price in words: what was expected of it, how long ahead, and how it moved."""
 
+from typing import Any
+
 from django.utils.translation import gettext as _, gettext_lazy, ngettext
 
 from minara_site.kernel.core.assets import AssetClass, AssetGroup
@@ -66,9 +68,9 @@ def pnl_label(pnl_pct: float) -> str:
     return f"{pnl_pct:+,.2f}%".replace("-", MINUS)
 
 
-def tone_of(pnl_pct: float | None) -> str:
+def tone_of(amount: Any) -> str:
     """Return whether a change is a gain, a loss, or flat at the precision in which it is shown; empty without one."""
-    if pnl_pct is None:
+    if amount is None:
         return ""
-    shown = round(pnl_pct, 2)
+    shown = round(amount, 2)
     return "gain" if shown > 0 else "loss" if shown < 0 else "flat"

@@ -2,12 +2,21 @@
 
 from datetime import datetime, timedelta, tzinfo
 from decimal import Decimal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _, ngettext
 
 MINUS = "\u2212"
 DAYS_IN_WORDS = 30
+
+
+def zone_of(name: str) -> ZoneInfo:
+    """Return a zone by its name; UTC for one that is not known here."""
+    try:
+        return ZoneInfo(name or "UTC")
+    except (ZoneInfoNotFoundError, ValueError):
+        return ZoneInfo("UTC")
 
 
 def age(moment: datetime, now: datetime) -> str:

@@ -4,21 +4,18 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from ninja import Query, Schema, Status
 from pydantic import Field
 
-from minara_site.access.access_log import log_access
 from minara_site.access.api_auth import ApiRouter
-from minara_site.access.models import User
 from minara_site.access.policy import Act
-from minara_site.kernel.errors import NotFound
 from minara_site.kernel.guard.masking import masked_for
-from minara_site.shell.pages import PageRequest
+from minara_site.shell.pages import PageRequest, done_by
 from minara_site.web.schemas import Data, Items, OwnerQuery, Strict
 from profile_app.activity.core.accounts import AccountSource, Reader
 from profile_app.activity.selectors import account_records, list_accounts
 from profile_app.activity.services.accounts import add_account, remove_account
+from profile_app.portrait.services.profile import open_profile
 
 router = ApiRouter(tags=["profile"])
 
@@ -55,10 +52,7 @@ class AccountRemoved(Schema):
 def list_(request: PageRequest, query: Query[OwnerQuery]) -> dict[str, Any]:
     """List the accounts whose trades are mirrored, the oldest first; they fit on one page."""
     principal = request.principal
-    owner = principal.reads(Act.PROFILE_READ, query.owner)
-    if not isinstance(owner, User):
-        raise NotFound(_("Name one owner: a profile belongs to one person."))
-    log_access(principal=principal, owner_ids=[owner.pk], kind="accounts", now=timezone.now())
+    owner = open_profile(principal=principal, owner_name=query.owner, now=timezone.now(), kind="accounts")
     rows = [masked_for(principal.owner, row) for row in list_accounts(owner=owner).order_by("pk")]
     return {"data": {"items": account_records(rows, owner), "next_cursor": None}}
 
@@ -71,22 +65,20 @@ def list_(request: PageRequest, query: Query[OwnerQuery]) -> dict[str, Any]:
 )
 def add(request: PageRequest, payload: NewAccount) -> Status[dict[str, Any]]:
     """Add a wallet of the user; it is read from now on. 200: it stands already, whatever its spelling."""
-    principal = request.principal
+    owner = request.principal.owner
     row, is_new = add_account(
-        owner=principal.owner,
+        owner=owner,
         source=payload.source,
         address=payload.address,
         label=payload.label or "",
-        actor=principal.actor,
-        now=timezone.now(),
+        **done_by(request),
     )
-    [record] = account_records([row], principal.owner)
+    [record] = account_records([row], owner)
     return Status(201 if is_new else 200, {"data": record})
 
 
 @router.delete("/profile/accounts/{int:account_id}", "Remove an own account", Act.PROFILE_WRITE, AccountRemoved)
 def remove(request: PageRequest, account_id: AccountId) -> dict[str, Any]:
     """Take an account out of every figure; its owner can restore it on the page for 30 days."""
-    principal = request.principal
-    remove_account(owner=principal.owner, account_id=account_id, actor=principal.actor, now=timezone.now())
+    remove_account(owner=request.principal.owner, account_id=account_id, **done_by(request))
     return {}

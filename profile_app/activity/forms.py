@@ -10,9 +10,10 @@ from profile_app.portrait.forms import WalletForm
 class AccountForm(WalletForm):
     """A wallet of one's own."""
 
-    source = forms.ChoiceField(
+    source = forms.TypedChoiceField(
         label=_("Read for"),
         choices=[(AccountSource.PERPS, _("Derivatives")), (AccountSource.SPOT, _("Spot"))],
+        coerce=AccountSource,
         initial=AccountSource.PERPS,
     )
     field_order = ("address", "label", "source")

@@ -3,8 +3,10 @@
 Mirrors are copies: they hold the exchange's words, feed no learning table, and are read anew where they were deleted.
 """
 
+from datetime import datetime, timedelta
 from typing import Any, ClassVar, Self
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
@@ -39,7 +41,6 @@ class Account(models.Model):
     actor = models.CharField(max_length=80)
     created_at = models.DateTimeField()
     removed_at = models.DateTimeField(null=True)
-    removed_by = models.CharField(max_length=80, blank=True)
     days_zone = models.CharField(max_length=64, blank=True)
     stale_from_ms = models.BigIntegerField(null=True)
     is_demo = models.BooleanField(default=False)
@@ -182,6 +183,13 @@ class SyncState(models.Model):
             one_of("source", SyncSource, "sync_source_known"),
         ]
 
+    @property
+    def probe_at(self) -> datetime | None:
+        """From when on a source is tried once again that failed too often, None for any other."""
+        if self.consecutive_failures < settings.MINARA.history_sync_max_failures:
+            return None
+        return self.last_synced_at + timedelta(milliseconds=settings.MINARA.history_sync_failure_cooldown_ms)
+
 
 class FillDay(models.Model):
     """The figures of an account's fills of one market on one day of its owner's zone (`core/figures.py`)."""
@@ -190,7 +198,6 @@ class FillDay(models.Model):
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
     day = models.DateField()
     symbol = models.CharField(max_length=40)
-    asset = models.CharField(max_length=32, null=True)
     fills = models.PositiveIntegerField()
     volume_usd = amount_field()
     pnl_usd = amount_field()
@@ -200,8 +207,6 @@ class FillDay(models.Model):
     won_fills = models.PositiveIntegerField()
     closing_orders = models.PositiveIntegerField()
     won_orders = models.PositiveIntegerField()
-    long_fills = models.PositiveIntegerField()
-    short_fills = models.PositiveIntegerField()
     long_usd = amount_field()
     short_usd = amount_field()
     liquidations = models.PositiveIntegerField()

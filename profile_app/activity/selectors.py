@@ -1,49 +1,37 @@
 """Reads of own accounts, mirrors and figures."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import fields
 from datetime import date, datetime, time, timedelta
-from typing import Any
+from math import ceil
+from typing import Any, NamedTuple
 
 from django.conf import settings
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 from django.utils.translation import gettext as _
 
 from minara_site.access.models import User
 from minara_site.kernel.core.symbols import asset_of_market
 from minara_site.kernel.errors import NotFound
+from minara_site.kernel.jobs.models import OwnerSchedule
 from minara_site.kernel.ownership import Owner
+from minara_site.web.moments import zone_of
 from minara_site.web.values import plain_number
-from profile_app.activity.core.accounts import MAX_ACCOUNTS, AccountSource, Reader, SyncSource
-from profile_app.activity.core.figures import (
-    Figures,
-    FillRow,
-    day_reader,
-    figures_by_day,
-    moment_of,
-    ms_of,
-    sum_figures,
-    zone_of,
-)
-from profile_app.activity.core.fills import is_spot
+from profile_app.activity.core.accounts import FORCED_EVERY, AccountSource, Reader, SyncSource
+from profile_app.activity.core.figures import Figures, figures_by_day, moment_of, ms_of
+from profile_app.activity.core.fills import Fill, is_spot
 from profile_app.activity.models import Account, AccountQuerySet, FillDay, FundingPayment, PerpsFill, SyncState
 from profile_app.portrait.core.wallets import EVM
 
 DISABLED = "disabled"
 PROFILE_DAYS = 30
-COLUMNS = tuple(each.name for each in fields(Figures))
 
 
 def list_accounts(*, owner: Owner) -> AccountQuerySet:
     """Return the accounts of an owner that were not removed, unordered."""
     rows: AccountQuerySet = Account.objects.for_owner(owner).live()
     return rows
-
-
-def list_removed(*, owner: Owner) -> list[Account]:
-    """Return the accounts that can be restored, the last removed first."""
-    removed = Account.objects.for_owner(owner).filter(removed_at__isnull=False)
-    return list(removed.order_by("-removed_at", "-pk")[:MAX_ACCOUNTS])
 
 
 def get_account(*, owner: Owner, account_id: int, is_removed: bool = False) -> Account:
@@ -63,6 +51,13 @@ def is_gateway_set() -> bool:
 def has_gateway(owner: User) -> bool:
     """Say whether the gateway's trades are this owner's: those of the user `default`."""
     return owner.is_default and is_gateway_set()
+
+
+def list_owners() -> "QuerySet[User]":
+    """Return the owners with something to read: an account, or the gateway."""
+    has_account = Q(Exists(Account.objects.live().filter(owner=OuterRef("pk"))))
+    rows: QuerySet[User] = User.objects.filter(has_account | Q(is_default=True) if is_gateway_set() else has_account)
+    return rows
 
 
 def has_exchange() -> bool:
@@ -93,7 +88,7 @@ def list_read() -> AccountQuerySet:
 
 def account_records(rows: Sequence[Account], owner: User) -> list[dict[str, Any]]:
     """Return accounts of an owner as the API answers them. One query."""
-    states = {(row.source, row.sub_account_id): row.last_success_at for row in list_states(owner=owner)}
+    synced_at = {key: state.last_success_at for key, state in load_states(owner).items()}
     return [
         {
             "id": row.pk,
@@ -101,7 +96,7 @@ def account_records(rows: Sequence[Account], owner: User) -> list[dict[str, Any]
             "address": row.address or row.wallet,
             "label": row.label or None,
             "reader": reader_of(row, owner),
-            "synced_at": states.get(state_key(row)),
+            "synced_at": synced_at.get(state_key(row)),
         }
         for row in rows
     ]
@@ -120,26 +115,30 @@ def list_fills(*, owner: Owner) -> "QuerySet[PerpsFill]":
     return rows
 
 
-def fill_rows(rows: "QuerySet[PerpsFill]") -> list[FillRow]:
-    """Return what figures need of fills, oldest first."""
-    return [FillRow(*row) for row in rows.order_by("ts_ms", "pk").values_list(*FillRow._fields)]
+def fill_rows(rows: "QuerySet[PerpsFill]") -> list[Any]:
+    """Return fills for figures, oldest first."""
+    columns = [name for name in Fill._fields if name != "raw_json"]
+    return list(rows.order_by("ts_ms", "pk").values_list(*columns, named=True))
 
 
-def list_states(*, owner: Owner) -> "QuerySet[SyncState]":
-    """Return up to where sources were read, unordered."""
-    rows: QuerySet[SyncState] = SyncState.objects.for_owner(owner)
-    return rows
+def load_states(owner: User) -> dict[tuple[str, str], SyncState]:
+    """Return up to where an owner's sources were read, by `state_key`. One query."""
+    return {(row.source, row.sub_account_id): row for row in SyncState.objects.filter(owner=owner)}
 
 
-@dataclass(frozen=True, slots=True)
-class TradingProfile:
+def wait_seconds(schedule: OwnerSchedule | None, *, now: datetime) -> int:
+    """Return in how many seconds a sync may be asked for again, 0 for now."""
+    if schedule is None or schedule.ran_at is None:
+        return 0
+    return max(ceil((schedule.ran_at + FORCED_EVERY - now).total_seconds()), 0)
+
+
+class TradingProfile(NamedTuple):
     """An owner's own trades since a moment (S3). `by_market` has derivatives, `spot` what the exchange calls spot.
 
-    `days` are the figures of derivatives by day of `zone`. Without an account everything is empty, not 0.
+    `days` are the figures of derivatives by day of their zone. Without an account everything is empty, not 0.
     """
 
-    since: datetime
-    zone: str
     perps: Figures
     spot: Figures
     by_market: dict[str, Figures]
@@ -153,34 +152,25 @@ def load_trading_profile(owner: User, *, now: datetime, days: int = PROFILE_DAYS
     """
     since, zone = now - timedelta(days=days), zone_of(owner.time_zone)
     first = since.astimezone(zone).date()
-    found = [
-        (day, symbol, Figures(*numbers))
-        for day, symbol, *numbers in FillDay.objects.for_owner(owner)
-        .filter(account__removed_at__isnull=True, day__gt=first)
-        .values_list("day", "symbol", *COLUMNS)
-    ]
     ends = datetime.combine(first + timedelta(days=1), time.min, zone)
     edge = PerpsFill.objects.filter(  # by account alone: with the owner, SQLite reads all that they ever traded
         account__in=list_accounts(owner=owner), ts_ms__gte=ms_of(since), ts_ms__lt=ms_of(ends)
     )
-    begun = figures_by_day(fill_rows(edge), day_of=day_reader(zone))
-    found += [(day, symbol, replace(figures, gaps=0)) for (day, symbol), figures in begun.items()]
-    return TradingProfile(
-        since,
-        owner.time_zone,
-        perps=sum_figures(figures for _day, symbol, figures in found if not is_spot(symbol)),
-        spot=sum_figures(figures for _day, symbol, figures in found if is_spot(symbol)),
-        by_market=grouped((symbol, figures) for _day, symbol, figures in found if not is_spot(symbol)),
-        days=grouped((day, figures) for day, symbol, figures in found if not is_spot(symbol)),
-    )
-
-
-def grouped(found: Iterable[tuple[Any, Figures]]) -> dict[Any, Figures]:
-    """Return figures summed by their key, in the order in which keys come first."""
-    sums: dict[Any, Figures] = {}
-    for key, figures in found:
-        sums.setdefault(key, Figures()).add(figures)
-    return sums
+    found = list(figures_by_day(fill_rows(edge), zone=zone).items())
+    for _key, figures in found:
+        figures.gaps = 0  # what was before the window is not known here
+    whole = FillDay.objects.for_owner(owner).filter(account__removed_at__isnull=True, day__gt=first)
+    columns = [each.name for each in fields(Figures)]
+    for day, symbol, *numbers in whole.values_list("day", "symbol", *columns):
+        found.append(((day, symbol), Figures(*numbers)))
+    profile = TradingProfile(Figures(), Figures(), defaultdict(Figures), defaultdict(Figures))
+    for (day, symbol), figures in found:
+        if is_spot(symbol):
+            profile.spot.add(figures)
+        else:
+            for each in (profile.perps, profile.by_market[symbol], profile.days[day]):
+                each.add(figures)
+    return profile
 
 
 def load_funding(owner: User, *, since: datetime) -> Any:

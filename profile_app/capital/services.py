@@ -4,14 +4,11 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from django.conf import settings
-
 from minara_site.access.models import User
 from minara_site.kernel.jobs.owner_schedule import nudge_all, one_run
 from minara_site.kernel.market.core.values import UnusableError, read_amount
 from minara_site.kernel.ownership import owner_locked
-from profile_app.activity.adapters import SourceFailed, SourceRests
-from profile_app.activity.adapters.hyperliquid import Hyperliquid
+from profile_app.activity.adapters import SourceFailed, SourceRests, hyperliquid
 from profile_app.activity.core.accounts import Reader
 from profile_app.activity.models import Account, FillDay
 from profile_app.activity.selectors import list_accounts, reader_of
@@ -33,10 +30,10 @@ def measure(*, owner_id: int, now: datetime) -> dict[str, Any] | None:
         rows = [row for row in accounts if reader_of(row, owner) is Reader.HYPERLIQUID]
         if not rows:
             return {"accounts": 0}
-        exchange, values = Hyperliquid(settings.MINARA.hyperliquid_info_url), dict[str, Decimal | None]()
+        values = dict[str, Decimal | None]()
         for part, read in (("perp", read_perps), ("spot", read_spot)):
             try:
-                values[part] = read(exchange, rows)
+                values[part] = read(rows)
             except UNREAD:
                 values[part] = None
         missing = [part for part, value in values.items() if value is None]
@@ -46,22 +43,22 @@ def measure(*, owner_id: int, now: datetime) -> dict[str, Any] | None:
     return {"accounts": len(rows), "missing": len(missing)}
 
 
-def read_perps(exchange: Hyperliquid, rows: list[Account]) -> Decimal:
+def read_perps(rows: list[Account]) -> Decimal:
     """Return the value of derivative accounts, on the main venue and on each other one with fills. Raises UNREAD."""
     total = Decimal(0)
     for row in rows:
         symbols = FillDay.objects.filter(account=row, symbol__contains=":").values_list("symbol", flat=True)
         for dex in ["", *sorted({symbol.partition(":")[0] for symbol in symbols})]:
-            state = exchange.fetch_state("clearinghouseState", row.wallet, dex=dex)
+            state = hyperliquid.fetch_state("clearinghouseState", row.wallet, dex=dex)
             total += read_amount(state["marginSummary"]["accountValue"], "accountValue")
     return total
 
 
-def read_spot(exchange: Hyperliquid, rows: list[Account]) -> Decimal | None:
+def read_spot(rows: list[Account]) -> Decimal | None:
     """Return what spot balances are worth at the exchange's mids; None if one has no price. Raises UNREAD."""
-    prices, balances = token_prices(exchange.fetch_mids(), exchange.fetch_spot_names()), dict[str, Decimal]()
+    prices, balances = token_prices(hyperliquid.fetch_mids(), hyperliquid.fetch_spot_names()), dict[str, Decimal]()
     for row in rows:
-        for each in exchange.fetch_state("spotClearinghouseState", row.wallet)["balances"]:
+        for each in hyperliquid.fetch_state("spotClearinghouseState", row.wallet)["balances"]:
             token = str(each["coin"])
             balances[token] = balances.get(token, Decimal(0)) + read_amount(each["total"], "total")
     return spot_value(balances, prices)

@@ -23,9 +23,8 @@ from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.selectors import mode_of
 from minara_site.kernel.llm.gateway import what_is_missing
 from minara_site.kernel.ownership import Owner
-from profile_app.activity.adapters import SourceFailed, SourceRests
-from profile_app.activity.adapters.hyperliquid import Hyperliquid
-from profile_app.activity.core.figures import Figures, ms_of, row_of, sum_figures
+from profile_app.activity.adapters import SourceFailed, SourceRests, hyperliquid
+from profile_app.activity.core.figures import Figures, ms_of, sum_figures
 from profile_app.activity.core.fills import UnreadableRow, read_fills
 from profile_app.activity.models import SpotActivity
 from profile_app.activity.selectors import (
@@ -157,11 +156,11 @@ def load_reference_wallets(profile: FinancialProfile, *, now: datetime) -> Any:
         address = wallet.address.lower()
         if has_exchange() and EVM.fullmatch(wallet.address):
             with suppress(SourceFailed, SourceRests, UnreadableRow):
-                rows = Hyperliquid(settings.MINARA.hyperliquid_info_url).fetch_newest(address)
+                rows = hyperliquid.fetch_newest(address)
                 fills, _unreadable = read_fills(rows, wallet=address, latest_ms=ms_of(now))
                 markets: dict[str, Figures] = {}
                 for fill in fills:
-                    markets.setdefault(fill.symbol, Figures()).add_fill(row_of(fill))
+                    markets.setdefault(fill.symbol, Figures()).add_fill(fill)
                 total = figures_record(sum_figures(markets.values()))
                 figures = total | {"markets": market_records(markets)[:5]} if fills else "none"
         found.append({"wallet": wallet.label or f"wallet {number}", "newest_fills": figures})

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.db.models import CharField, Q, QuerySet
@@ -19,6 +18,7 @@ from minara_site.kernel.core.vocabulary import USER_WRITTEN
 from minara_site.kernel.errors import NotFound
 from minara_site.kernel.ownership import Owner
 from minara_site.kernel.prepared import OWNER_ID, Parameter, Prepared
+from minara_site.web.moments import zone_of
 from profile_app.documents.core import WORKSPACE_FILE
 from profile_app.documents.models import Document
 from profile_app.documents.selectors import (
@@ -108,7 +108,7 @@ def load_identity(owner: User) -> AgentIdentity:
 
 def today_of(owner: User, now: datetime) -> date:
     """Return the day that it is for an owner."""
-    return now.astimezone(ZoneInfo(owner.time_zone)).date()
+    return now.astimezone(zone_of(owner.time_zone)).date()
 
 
 def list_done_files(owner: Owner) -> "QuerySet[Document]":

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
+from unittest.mock import patch
 
 from django.test import Client, override_settings
 from django.utils import timezone
@@ -20,13 +21,13 @@ from minara_site.access.models import User
 from minara_site.kernel.db import slices
 from minara_site.kernel.jobs.models import JobRun, OwnerSchedule
 from minara_site.kernel.jobs.schedule import tick
-from profile_app.activity.adapters import Page
+from profile_app.activity.adapters import Page, hyperliquid
 from profile_app.activity.adapters.hyperliquid import PAGE_ROWS
-from profile_app.activity.core.accounts import SYNC, AccountSource, Reader, SyncSource
+from profile_app.activity.core.accounts import SYNC, AccountSource, SyncSource
 from profile_app.activity.core.figures import ms_of
 from profile_app.activity.models import Account, PerpsFill, SyncState
 from profile_app.activity.services.days import refresh_days
-from profile_app.activity.services.sync import SyncRun, Target, store_fills
+from profile_app.activity.services.sync import SyncRun, read_exchange
 from profile_app.portrait.models import FinancialProfile
 from profile_app.rebuild.core import Flow
 from profile_app.rebuild.services import summary, tags
@@ -96,13 +97,16 @@ def make_account(name: str, *, now: datetime) -> Account:
 
 def store_pages(account: Account, pages: Sequence[Page], *, now: datetime) -> int:
     """Store pages as a first sync does; return how many fills were new."""
-    sync = SyncRun(account.owner, now, spot_names={"@142": "UBTC/USDC"})
+    sync = SyncRun(account.owner, now)
+    sync.spot_names = {"@142": "UBTC/USDC"}
     state = SyncState.objects.filter(owner=account.owner).first() or SyncState(
         owner=account.owner, source=SyncSource.PERPS_FILLS, sub_account_id=account.wallet, last_synced_at=now
     )
-    target = Target(SyncSource.PERPS_FILLS, account.wallet, Reader.HYPERLIQUID, state, account)
-    for page in pages:
-        store_fills(sync, target, page)
+    state.last_synced_ts_ms = None
+    with patch.object(hyperliquid, "fetch_fills", side_effect=pages):
+        turns = read_exchange(sync, state, account)
+        for _page in pages:
+            next(turns)
     return sync.added
 
 

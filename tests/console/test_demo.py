@@ -234,8 +234,8 @@ class TestLoaded:
             MINARA=settings.MINARA.model_copy(update={"hyperliquid_info_url": "http://127.0.0.1:1"})
         ):
             assert list_targets(SyncRun(default, now), is_forced=True) == []
-            readers = {str(row.reader) for row in page_context(default, default, now=now)["accounts"]}
-        assert readers == {"demo data: no source is asked"}
+            readers = {row["reader"] for row in page_context(default, default, now=now)["accounts"]}
+        assert readers == {None}
         trades = Trade.objects.filter(is_demo=True)
         assert {*trades.values_list("status", "side")} == {
             (a, b) for a in ("open", "closed") for b in ("long", "short")

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from decimal import Decimal
 from html import escape
 from typing import Any
 
@@ -31,7 +32,17 @@ from minara_site.web.charts import Drawing, Point, Value
 from minara_site.web.filters import Text, changed_query
 from minara_site.web.labels import declared_label
 from minara_site.web.lists import ListSpec
-from minara_site.web.moments import age, cost_label, day, day_and_time, exact, money_label, number_label
+from minara_site.web.market_labels import tone_of
+from minara_site.web.moments import (
+    age,
+    cost_label,
+    day,
+    day_and_time,
+    exact,
+    money_label,
+    number_label,
+    signed_money_label,
+)
 from minara_site.web.page_acts import load_page_acts
 
 register = template.Library()
@@ -42,12 +53,19 @@ ICON_SIZES = {"": "i", "s": "i i-s", "l": "i i-l"}
 
 
 register.filter("declared", declared_label)
+register.filter("tone", tone_of)
 register.simple_tag(texts.highlighted_html, name="highlight")
 register.simple_tag(texts.diff_html, name="worddiff")
 register.simple_tag(texts.hidden_name)
 register.simple_tag(number_label, name="number")
 register.simple_tag(money_label, name="money")
 register.simple_tag(cost_label, name="cost")
+
+
+@register.simple_tag
+def result(amount: Decimal) -> SafeString:
+    """Return what was won or lost in dollars, with its sign and in its tone."""
+    return format_html('<span class="num {}">{}</span>', tone_of(amount), signed_money_label(amount))
 
 
 @register.simple_tag

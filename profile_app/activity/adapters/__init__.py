@@ -5,12 +5,11 @@ that is no history of this wallet (`SourceFailed`). No message holds what the so
 """
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, Protocol
+from typing import Any
 
-from minara_site.kernel.http import HttpAnswer, HttpFailed, HttpLimits, request
+from minara_site.kernel.http import HttpFailed, HttpLimits, request
 
 SECONDS = 15.0
 LIMITS = HttpLimits("activity", max_bytes=16 * 1024 * 1024)
@@ -34,16 +33,9 @@ class SourceFailed(Exception):
 class Page:
     """Rows as the source gave them. `is_last` says that nothing newer is left, `cursor` asks for what follows."""
 
-    rows: Sequence[Any]
+    rows: list[Any]
     is_last: bool
     cursor: str = ""
-
-
-class FillSource(Protocol):
-    """What gives the fills of wallets."""
-
-    def fetch_fills(self, wallet: str, *, since_ms: int, cursor: str = "") -> Page:
-        """Return fills from that time on, those of that millisecond among them. Raises SourceRests, SourceFailed."""
 
 
 def fetch_json(method: str, url: str, **parts: Any) -> Any:
@@ -52,24 +44,11 @@ def fetch_json(method: str, url: str, **parts: Any) -> Any:
         answer = request(method, url, limits=LIMITS, seconds=SECONDS, **parts)
     except HttpFailed as error:
         raise SourceFailed(str(error)[:60]) from None
-    check_status(answer)
+    if answer.status == HTTPStatus.TOO_MANY_REQUESTS or answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        raise SourceRests(answer.retry_after_seconds or REST_SECONDS)
+    if answer.status != HTTPStatus.OK:
+        raise SourceFailed(f"http_{answer.status}")
     try:
         return json.loads(answer.content)
     except (ValueError, RecursionError):
         raise SourceFailed("not_json") from None
-
-
-def check_status(answer: HttpAnswer) -> None:
-    """Raise what a status other than 200 means."""
-    status = answer.status
-    if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        raise SourceRests(answer.retry_after_seconds or REST_SECONDS)
-    if status != HTTPStatus.OK:
-        raise SourceFailed(f"http_{status}")
-
-
-def list_of(value: Any) -> list[Any]:
-    """Return an answer that must be a list. Raises SourceFailed."""
-    if not isinstance(value, list):
-        raise SourceFailed("no_list")
-    return value

@@ -4,43 +4,34 @@ Its two answers are not published: rows are the list itself, `data`, or `items` 
 where `next_cursor` stands beside them.
 """
 
-from dataclasses import dataclass
-from typing import Any
+from django.conf import settings
 
-from profile_app.activity.adapters import Page, fetch_json, list_of
+from profile_app.activity.adapters import Page, SourceFailed, fetch_json
+from profile_app.activity.core.accounts import SyncSource
 
 PAGE_ROWS = 500
+PATHS: dict[str, str] = {
+    SyncSource.PERPS_FILLS: "/v1/perp-wallets/fills",
+    SyncSource.SPOT_ACTIVITIES: "/v1/tx/cross-chain/activities",
+}
 
 
-@dataclass(frozen=True, slots=True)
-class Gateway:
-    """Asks the gateway with its key."""
+def fetch_page(source: str, *, since_ms: int, cursor: str) -> Page:
+    """Return fills of all sub-wallets, of which each row names its own, or swaps and transfers.
 
-    base_url: str
-    key: str
-
-    def fetch_fills(self, wallet: str = "", *, since_ms: int, cursor: str = "") -> Page:
-        """Return fills of all sub-wallets; each row names its own."""
-        return self.page_of("/v1/perp-wallets/fills", since_ms, cursor)
-
-    def fetch_activities(self, *, since_ms: int, cursor: str = "") -> Page:
-        """Return swaps and transfers."""
-        return self.page_of("/v1/tx/cross-chain/activities", since_ms, cursor)
-
-    def page_of(self, path: str, since_ms: int, cursor: str) -> Page:
-        """Return a page of rows. Raises SourceRests or SourceFailed."""
-        params = {"since": str(since_ms), "limit": str(PAGE_ROWS)} | ({"cursor": cursor} if cursor else {})
-        headers = {"Authorization": f"Bearer {self.key}", "Accept": "application/json"}
-        answer = fetch_json("GET", self.base_url.rstrip("/") + path, params=params, headers=headers)
-        rows, follows = unpack(answer)
-        return Page(list_of(rows), is_last=not follows, cursor=follows)
-
-
-def unpack(answer: Any) -> tuple[Any, str]:
-    """Return the rows of an answer and what asks for the next page, empty for none."""
+    Raises SourceRests or SourceFailed.
+    """
+    answer = fetch_json(
+        "GET",
+        settings.MINARA.minara_base_url.rstrip("/") + PATHS[source],
+        params={"since": str(since_ms), "limit": str(PAGE_ROWS)} | ({"cursor": cursor} if cursor else {}),
+        headers={"Authorization": f"Bearer {settings.MINARA.minara_api_key}", "Accept": "application/json"},
+    )
     follows = ""
     for name in ("data", "items"):
         if isinstance(answer, dict):
             follows = str(answer.get("next_cursor") or follows)
             answer = answer.get(name, answer)
-    return answer, follows[:2_000]
+    if not isinstance(answer, list):
+        raise SourceFailed("no_list")
+    return Page(answer, is_last=not follows, cursor=follows[:2_000])

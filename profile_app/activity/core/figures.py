@@ -3,49 +3,35 @@
 Money stays Decimal from the exchange's text to the page, so that sums hold the cent. Pure.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from decimal import Decimal
-from typing import NamedTuple, Self
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from typing import Any, Self
 
-from profile_app.activity.core.fills import (
-    FLIPS,
-    USD_TOKENS,
-    Fill,
-    is_closing,
-    is_known,
-    is_spot,
-    position_side,
-    split_flip,
-)
+from minara_site.kernel.market.core.values import EPOCH, rounded
+from profile_app.activity.core.fills import is_spot
 
+USD_TOKENS = frozenset({"USDC", "USD"})
+OPENING = frozenset({"Open Long", "Open Short"})
+SIDES = {
+    "Open Long": 1,
+    "Open Short": -1,
+    "Close Long": 1,
+    "Close Short": -1,
+    "Long > Short": 1,
+    "Short > Long": -1,
+    "Liquidated Cross Long": 1,
+    "Liquidated Cross Short": -1,
+    "Liquidated Isolated Long": 1,
+    "Liquidated Isolated Short": -1,
+}
+"""The side of a fill by its words: 1 is long, -1 short; a flip has that of the position which it closes."""
+LOOSE_CLOSING = frozenset({"Auto-Deleveraging", "Settlement", "Net Child Vaults"})
+"""Closings whose words do not say of which side; the sign of the position before them does."""
+KNOWN = frozenset({*SIDES, *LOOSE_CLOSING, "Buy", "Sell", "Spot Dust Conversion"})
 SAME = Decimal("1e-9")
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 ZERO = Decimal(0)
-
-
-class FillRow(NamedTuple):
-    """What figures need of a stored fill."""
-
-    ts_ms: int
-    symbol: str
-    side: str
-    dir: str
-    size: Decimal
-    price: Decimal
-    fee: Decimal
-    fee_token: str
-    closed_pnl: Decimal
-    start_position: Decimal | None
-    is_liquidation: bool
-    oid: str
-
-
-def row_of(fill: Fill) -> FillRow:
-    """Return what figures need of a fill that is not stored."""
-    return FillRow(*(getattr(fill, name) for name in FillRow._fields))
 
 
 @dataclass(slots=True)
@@ -65,8 +51,6 @@ class Figures:
     won_fills: int = 0
     closing_orders: int = 0
     won_orders: int = 0
-    long_fills: int = 0
-    short_fills: int = 0
     long_usd: Decimal = ZERO
     short_usd: Decimal = ZERO
     liquidations: int = 0
@@ -79,14 +63,20 @@ class Figures:
         return self.pnl_usd - self.fees_usd
 
     @property
-    def win_rate(self) -> float | None:
-        """The share of closing fills with a P&L over 0 (S3), None without one."""
-        return self.won_fills / self.closing_fills if self.closing_fills else None
+    def win_pct(self) -> float | None:
+        """The percentage of closing fills with a P&L over 0 (S3), None without one."""
+        return 100 * self.won_fills / self.closing_fills if self.closing_fills else None
 
     @property
-    def order_win_rate(self) -> float | None:
-        """The share of closing orders whose fills won together, None without one."""
-        return self.won_orders / self.closing_orders if self.closing_orders else None
+    def order_win_pct(self) -> float | None:
+        """The percentage of closing orders whose fills won together, None without one."""
+        return 100 * self.won_orders / self.closing_orders if self.closing_orders else None
+
+    @property
+    def sides_pct(self) -> list[Decimal]:
+        """How much of what has a side is long and short in percent; empty without any."""
+        total = self.long_usd + self.short_usd
+        return [100 * part / total for part in (self.long_usd, self.short_usd)] if total else []
 
     @property
     def average_usd(self) -> Decimal | None:
@@ -94,7 +84,7 @@ class Figures:
 
     @property
     def last_at(self) -> datetime | None:
-        return moment_of(self.last_ts_ms) if self.last_ts_ms else None
+        return moment_of(self.last_ts_ms)
 
     def add(self, other: Self) -> None:
         """Add other figures to these."""
@@ -102,8 +92,8 @@ class Figures:
             mine, theirs = getattr(self, each.name), getattr(other, each.name)
             setattr(self, each.name, max(mine, theirs) if each.name == "last_ts_ms" else mine + theirs)
 
-    def add_fill(self, fill: FillRow) -> None:
-        """Add one fill."""
+    def add_fill(self, fill: Any) -> None:
+        """Add one fill: its longs, its shorts or, of a flip, both."""
         self.fills += 1
         self.volume_usd += fill.size * fill.price
         self.pnl_usd += fill.closed_pnl
@@ -113,26 +103,25 @@ class Figures:
         elif fill.fee or not fill.fee_token:
             self.unpriced_fees += 1
         self.liquidations += fill.is_liquidation
-        self.unknown_dirs += not is_known(fill.dir)
+        self.unknown_dirs += fill.dir not in KNOWN and not fill.dir.endswith("Borrow Liquidation")
         if is_spot(fill.symbol):
             return
-        if is_closing(fill.dir, fill.closed_pnl):
+        if is_closing(fill):
             self.closing_fills += 1
             self.won_fills += fill.closed_pnl > 0
-        self.add_sides(fill)
+        side, start, opened = SIDES.get(fill.dir, 0), fill.start_position, ZERO
+        if fill.dir in LOOSE_CLOSING and start:
+            side = 1 if start > 0 else -1
+        elif " > " in fill.dir:
+            opened = fill.size - (rounded(fill.size / 2) if start is None else min(abs(start), fill.size))
+        parts = {-side: opened, side: fill.size - opened}
+        self.long_usd += parts.get(1, ZERO) * fill.price
+        self.short_usd += parts.get(-1, ZERO) * fill.price
 
-    def add_sides(self, fill: FillRow) -> None:
-        """Add a fill to the longs, the shorts, or, of a flip, to both."""
-        if closed_side := FLIPS.get(fill.dir):
-            closed, opened = split_flip(fill.size, fill.start_position)
-            parts = [(closed_side, closed), (-closed_side, opened)]
-        else:
-            parts = [(position_side(fill.dir, fill.start_position), fill.size)]
-        for side, size in parts:
-            if side > 0:
-                self.long_fills, self.long_usd = self.long_fills + 1, self.long_usd + size * fill.price
-            elif side < 0:
-                self.short_fills, self.short_usd = self.short_fills + 1, self.short_usd + size * fill.price
+
+def is_closing(fill: Any) -> bool:
+    """Say whether a fill closes a position; one whose words are not known does where it has a P&L."""
+    return fill.dir not in OPENING and (fill.dir in SIDES or fill.dir in LOOSE_CLOSING or fill.closed_pnl != 0)
 
 
 def sum_figures(found: Iterable[Figures]) -> Figures:
@@ -143,9 +132,9 @@ def sum_figures(found: Iterable[Figures]) -> Figures:
     return total
 
 
-def moment_of(ts_ms: int) -> datetime:
-    """Return the moment of a time in milliseconds."""
-    return EPOCH + timedelta(milliseconds=ts_ms)
+def moment_of(ts_ms: int | None) -> datetime | None:
+    """Return the moment of a time in milliseconds, None for none."""
+    return EPOCH + timedelta(milliseconds=ts_ms) if ts_ms else None
 
 
 def ms_of(moment: datetime) -> int:
@@ -153,32 +142,15 @@ def ms_of(moment: datetime) -> int:
     return (moment - EPOCH) // timedelta(milliseconds=1)
 
 
-def zone_of(name: str) -> ZoneInfo:
-    """Return a zone by its name; UTC for one that is not known here."""
-    try:
-        return ZoneInfo(name or "UTC")
-    except (ZoneInfoNotFoundError, ValueError):
-        return ZoneInfo("UTC")
-
-
-def day_reader(zone: ZoneInfo) -> Callable[[int], date]:
-    """Return the function that says on which day of a zone a time in milliseconds lies; it remembers quarter hours."""
-    known: dict[int, date] = {}
-
-    def day_of(ts_ms: int) -> date:
-        quarter = ts_ms // 900_000  # no zone is off by less
-        found = known.get(quarter)
-        if found is None:
-            found = known[quarter] = moment_of(quarter * 900_000).astimezone(zone).date()
-        return found
-
-    return day_of
+def day_of(ts_ms: int, zone: tzinfo) -> date:
+    """Return on which day of a zone a time in milliseconds lies."""
+    return datetime.fromtimestamp(ts_ms // 1000, zone).date()
 
 
 def figures_by_day(
-    fills: Sequence[FillRow],
+    fills: Iterable[Any],
     *,
-    day_of: Callable[[int], date],
+    zone: tzinfo = UTC,
     before: Mapping[str, Decimal] = {},
 ) -> dict[tuple[date, str], Figures]:
     """Return the figures of fills, oldest first, by day and market. Whole orders must be among them.
@@ -186,21 +158,20 @@ def figures_by_day(
     `before` is each market's position before the first of them, where there was a fill; none is 0.
     """
     found: dict[tuple[date, str], Figures] = {}
-    orders: dict[str, list[tuple[date, str, Decimal]]] = {}
+    orders: dict[str, tuple[Figures, Decimal]] = {}
     positions = dict(before)
     for fill in fills:
-        key = (day_of(fill.ts_ms), fill.symbol)
-        figures = found.setdefault(key, Figures())
+        figures = found.setdefault((day_of(fill.ts_ms, zone), fill.symbol), Figures())
         figures.add_fill(fill)
         if is_spot(fill.symbol):
             continue
-        if is_closing(fill.dir, fill.closed_pnl):
-            orders.setdefault(fill.oid or f"fill at {fill.ts_ms}", []).append((*key, fill.closed_pnl))
+        if is_closing(fill):
+            order = fill.oid or f"fill at {fill.ts_ms}"
+            orders[order] = (figures, orders.get(order, (figures, ZERO))[1] + fill.closed_pnl)
         if fill.start_position is not None and fill.side in {"A", "B"}:
             figures.gaps += abs(fill.start_position - positions.get(fill.symbol, ZERO)) > SAME
             positions[fill.symbol] = fill.start_position + (fill.size if fill.side == "B" else -fill.size)
-    for closed in orders.values():
-        day, symbol, _pnl = closed[-1]
-        found[day, symbol].closing_orders += 1
-        found[day, symbol].won_orders += sum(pnl for _day, _symbol, pnl in closed) > 0
+    for figures, pnl in orders.values():
+        figures.closing_orders += 1
+        figures.won_orders += pnl > 0
     return found

@@ -1,4 +1,6 @@
-"""One fill as the exchange or the gateway says it: read, named for good, never guessed. Source: `trades.md`. Pure.
+"""Fills, funding and swaps as exchange and gateway say them: read, named for good, never guessed. Pure.
+
+Sources: `trades.md`, S1 (`external_spot_activities`).
 
 Numbers are text at the exchange; they are compared and digested as numbers, so that 65200.0 is 65200. A field that is
 absent is empty, which is not 0.
@@ -9,65 +11,70 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from minara_site.kernel.core.symbols import asset_of_market
-from minara_site.kernel.market.core.values import UnusableError, read_amount, rounded
+from minara_site.kernel.market.core.values import UnusableError, read_amount, read_price
 
-USD_TOKENS = frozenset({"USDC", "USD"})
-SPOT_DIRS = frozenset({"Buy", "Sell", "Spot Dust Conversion"})
-OPENING = {"Open Long": 1, "Open Short": -1}
-CLOSING = {"Close Long": 1, "Close Short": -1}
-FLIPS = {"Long > Short": 1, "Short > Long": -1}
-LIQUIDATED = re.compile(r"Liquidated (?:Cross|Isolated) (Long|Short)")
-LOOSE_CLOSING = frozenset({"Auto-Deleveraging", "Settlement", "Net Child Vaults"})
-"""Closings whose words do not say of which side; the sign of the position before them does."""
 SYMBOL = re.compile(r"[A-Za-z0-9@][A-Za-z0-9:/@._+-]{0,39}")
 WORD = re.compile(r"[A-Za-z][A-Za-z >()/-]{0,39}")
 ORDER = re.compile(r"[A-Za-z0-9_.:-]{1,40}")
+SIDE = re.compile(r"[^\W\d_]{1,8}")
+LIQUIDATED = re.compile(r"Liquidated (Cross|Isolated) (Long|Short)|.*Borrow Liquidation")
+TX_HASH = re.compile(r"[A-Za-z0-9:_-]{8,120}")
+TOKEN = re.compile(r"[\w.$₮/+-]{1,40}")
+KIND = re.compile(r"[A-Za-z][A-Za-z0-9_ -]{0,39}")
+HASH = re.compile(r"(?=0*[1-9a-f])[0-9a-f]{8,64}")
+"""A hash that is not all zeros."""
 UNREADABLE = "?"
 """What stands for a symbol or a word that is none: text of strangers goes no further than the raw row."""
 DAY_MS = 86_400_000
-MAX_RAW_CHARS = 4_000
+MAX_RAW_CHARS, MAX_DIGITS = 4_000, 60
 MAX_USD = Decimal(10) ** 15
 """No fill is worth, wins or costs so much: sums of days must fit into their columns."""
-MAX_NUMBER_DIGITS = 60
 
-FIELDS = {
-    "coin": ("coin", "symbol"),
-    "px": ("px", "price"),
-    "sz": ("sz", "size"),
-    "side": ("side",),
-    "time": ("time", "ts_ms", "tsMs"),
-    "startPosition": ("startPosition", "start_position"),
-    "dir": ("dir",),
-    "closedPnl": ("closedPnl", "closed_pnl"),
-    "hash": ("hash",),
-    "oid": ("oid",),
-    "fee": ("fee",),
-    "feeToken": ("feeToken", "fee_token"),
-    "tid": ("tid",),
+FIELDS: dict[str, tuple[str, ...]] = {
+    "coin": ("symbol",),
+    "px": ("price",),
+    "sz": ("size",),
+    "side": (),
+    "time": ("ts_ms", "tsMs"),
+    "startPosition": ("start_position",),
+    "dir": (),
+    "closedPnl": ("closed_pnl",),
+    "hash": (),
+    "oid": (),
+    "fee": (),
+    "feeToken": ("fee_token",),
+    "tid": (),
 }
-"""How each field is called, by the exchange first, then as S1's columns in both spellings (the gateway)."""
+"""The fields of a fill by the exchange's names, each with S1's where it differs, in both spellings (the gateway)."""
+ACTIVITY_FIELDS: dict[str, tuple[str, ...]] = {
+    "tx_hash": ("txHash",),
+    "ts_ms": ("tsMs",),
+    "type": (),
+    "from_token": ("fromToken",),
+    "to_token": ("toToken",),
+    "amount": (),
+    "value_usd": ("valueUsd",),
+    "status": (),
+}
 DIGESTED = ("coin", "side", "px", "sz", "time", "dir", "startPosition", "closedPnl", "oid")
-NUMBERS = frozenset({"px", "sz", "time", "startPosition", "closedPnl", "oid"})
 
 
 class UnreadableRow(ValueError):
-    """A row that says no fill; its text is which field is wrong."""
+    """A row that cannot be read; its text is a code with the field that is wrong."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fill:
-    """One execution. `uid` names it for good within its wallet, `digest` says what it said (trades.md, `fill_uid`).
+class Fill(NamedTuple):
+    """One execution, by its columns. `fill_uid` names it for good within its wallet, `digest` says what it said.
 
     `size` is over 0; `start_position` is signed, None where it is not said. `fee` is negative for a rebate, and 0 with
     no `fee_token` where it is not known. `closed_pnl` is before fees.
     """
 
-    uid: str
+    fill_uid: str
     digest: str
     oid: str
     ts_ms: int
@@ -82,12 +89,7 @@ class Fill:
     closed_pnl: Decimal
     start_position: Decimal | None
     is_liquidation: bool
-    raw: str
-
-    @property
-    def has_tid(self) -> bool:
-        """Whether the exchange itself numbered it."""
-        return self.uid.isdecimal()
+    raw_json: str
 
 
 def read_fills(
@@ -95,31 +97,39 @@ def read_fills(
     *,
     wallet: str,
     latest_ms: int,
-    names: Mapping[str, str] = {},
+    since_ms: int = 0,
 ) -> tuple[list[Fill], int]:
-    """Return the fills of a page in its order, and how many rows were unreadable.
+    """Return the fills of whole milliseconds in their order, and how many rows after `since_ms` were unreadable.
 
-    `wallet` is the address in lower case, `names` are those of spot markets by their index (`@107`). Raises
-    UnreadableRow for a row that has no time: then no cursor can be trusted.
+    `wallet` is the address in lower case. Fills that say the same are numbered. Raises UnreadableRow for a row that has
+    no time: then no cursor can be trusted.
     """
-    fills, unreadable = [], 0
+    fills, unreadable, places = list[Fill](), 0, Counter[str]()
     for row in rows:
-        said = fields_of(row)
+        said = fields_of(row, FIELDS)
+        if not said["time"]:
+            raise UnreadableRow("unreadable: time")
         try:
-            fills.append(read_fill(row, said, wallet=wallet, latest_ms=latest_ms, names=names))
+            fill = read_fill(row, said, wallet=wallet, latest_ms=latest_ms)
         except (UnreadableRow, UnusableError):
-            if not isinstance(row, dict) or not said["time"]:
-                raise UnreadableRow("time") from None
-            unreadable += 1
-    return number_equal(fills), unreadable
+            unreadable += is_after(said["time"], since_ms, latest_ms)
+            continue
+        digest, place = fill.digest, places[fill.digest]
+        places[digest] += 1
+        if place:
+            mark = f"#{place}"
+            uid = fill.fill_uid if fill.fill_uid.isdecimal() else fill.fill_uid + mark
+            fill = fill._replace(digest=digest + mark, fill_uid=uid)
+        fills.append(fill)
+    return fills, unreadable
 
 
-def fields_of(row: Any) -> dict[str, str]:
-    """Return what a row says by the exchange's names, as text; what is absent is empty."""
+def fields_of(row: Any, fields: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return what a row says in these fields, each by its name or another one, as text; what is absent is empty."""
     found: Any = row if isinstance(row, dict) else {}
     said = {}
-    for name, spellings in FIELDS.items():
-        value = next((found[each] for each in spellings if found.get(each) is not None), "")
+    for name, others in fields.items():
+        value = next((found[each] for each in (name, *others) if found.get(each) is not None), "")
         said[name] = "" if isinstance(value, bool | dict | list) else str(value).strip()
     return said
 
@@ -130,129 +140,132 @@ def read_fill(
     *,
     wallet: str,
     latest_ms: int,
-    names: Mapping[str, str],
 ) -> Fill:
     """Return the fill that a row says. Raises UnreadableRow or UnusableError."""
-    numbers = {name: read_amount(said[name], name) if said[name] else None for name in ("px", "sz", "time")}
-    price, size, time = numbers["px"], numbers["sz"], numbers["time"]
-    if price is None or size is None or time is None or price <= 0 or size <= 0:
-        raise UnreadableRow("px or sz")
-    if time != int(time) or not 0 < time <= latest_ms:
-        raise UnreadableRow("time")
-    symbol = said["coin"] if SYMBOL.fullmatch(said["coin"]) else UNREADABLE
-    word = said["dir"] if WORD.fullmatch(said["dir"]) else UNREADABLE if said["dir"] else ""
-    fee = read_amount(said["fee"], "fee") if said["fee"] else None
-    pnl = read_amount(said["closedPnl"], "closedPnl") if said["closedPnl"] else Decimal(0)
-    if max(price * size, abs(fee or Decimal(0)), abs(pnl)) >= MAX_USD:
-        raise UnreadableRow("amount")
-    digest = digest_of(said)
+    symbol, digest = word_of(said["coin"], SYMBOL) or UNREADABLE, digest_of(said)
+    word, position = word_of(said["dir"], WORD), said["startPosition"]
     liquidation = row.get("liquidation")
+    named = liquidation.get("liquidatedUser") if isinstance(liquidation, dict) else None
+    size, price = read_price(said["sz"]), read_price(said["px"])
+    fee, closed_pnl = read_amount(said["fee"] or "0"), read_amount(said["closedPnl"] or "0")
+    if max(size * price, abs(fee), abs(closed_pnl)) >= MAX_USD:
+        raise UnreadableRow("unreadable: amount")
     return Fill(
-        uid=uid_of(said, digest),
+        fill_uid=uid_of(said, digest),
         digest=digest,
         oid=said["oid"] if ORDER.fullmatch(said["oid"]) else "",
-        ts_ms=int(time),
+        ts_ms=read_time(said["time"], latest_ms),
         symbol=symbol,
-        asset=asset_of_market(names.get(symbol, symbol)),
-        side=said["side"] if said["side"].isalpha() and len(said["side"]) <= 8 else UNREADABLE,  # noqa: PLR2004 - its column
+        asset=asset_of_market(symbol),
+        side=word_of(said["side"], SIDE) or UNREADABLE,
         dir=word,
         size=size,
         price=price,
-        fee=fee or Decimal(0),
-        fee_token="" if fee is None else fee_token_of(said["feeToken"]),
-        closed_pnl=pnl,
-        start_position=read_amount(said["startPosition"], "startPosition") if said["startPosition"] else None,
-        is_liquidation=is_own_liquidation(liquidation, word, wallet),
-        raw=json.dumps(row, separators=(",", ":"))[:MAX_RAW_CHARS],
+        fee=fee,
+        # before there was a field for the token of fees, they were in USDC
+        fee_token=word_of(said["feeToken"] or "USDC", SYMBOL) if said["fee"] else "",
+        closed_pnl=closed_pnl,
+        start_position=read_amount(position) if position else None,
+        # the mark stands on the fills of both parties
+        is_liquidation=named.lower() == wallet if isinstance(named, str) else bool(LIQUIDATED.fullmatch(word)),
+        raw_json=json.dumps(row, separators=(",", ":"))[:MAX_RAW_CHARS],
     )
 
 
-def fee_token_of(text: str) -> str:
-    """Return in which token a fee is: before there was a field for it, fees were in USDC."""
-    if not text:
-        return "USDC"
-    return text if SYMBOL.fullmatch(text) else UNREADABLE
+def read_payments(rows: Iterable[Any], *, latest_ms: int) -> list[dict[str, Any]]:
+    """Return payments of funding by their columns. Raises UnreadableRow where there is one that cannot be read."""
+    try:
+        return [
+            {
+                "ts_ms": read_time(row["time"], latest_ms),
+                "symbol": word_of(str(row["delta"]["coin"]), SYMBOL) or UNREADABLE,
+                "amount_usd": read_amount(row["delta"]["usdc"]),
+            }
+            for row in rows
+        ]
+    except (KeyError, TypeError, UnusableError):
+        raise UnreadableRow("unreadable: delta") from None
 
 
-def is_own_liquidation(liquidation: Any, word: str, wallet: str) -> bool:
-    """Say whether it was this wallet that was liquidated: the mark stands on the fills of both parties."""
-    named = liquidation.get("liquidatedUser") if isinstance(liquidation, dict) else None
-    if isinstance(named, str):
-        return named.lower() == wallet
-    return LIQUIDATED.fullmatch(word) is not None or word.endswith("Borrow Liquidation")
+def read_activities(rows: Iterable[Any], *, latest_ms: int, since_ms: int = 0) -> tuple[list[dict[str, Any]], int]:
+    """Return activities by their columns, the oldest first, and how many rows after `since_ms` were unreadable.
+
+    Tokens, amount and value are None where they are not said. Raises UnreadableRow for a row without its hash or its
+    time: such a page is refused.
+    """
+    found, unreadable = [], 0
+    for row in rows:
+        said = fields_of(row, ACTIVITY_FIELDS)
+        if not said["tx_hash"] or not said["ts_ms"]:
+            raise UnreadableRow("unreadable: tx_hash or ts_ms")
+        if not TX_HASH.fullmatch(said["tx_hash"]):
+            unreadable += is_after(said["ts_ms"], since_ms, latest_ms)
+            continue
+        try:
+            activity = {
+                "tx_hash": said["tx_hash"],
+                "ts_ms": read_time(said["ts_ms"], latest_ms),
+                "type": word_of(said["type"], KIND) or UNREADABLE,
+                "from_token": word_of(said["from_token"], TOKEN) or None,
+                "to_token": word_of(said["to_token"], TOKEN) or None,
+                "amount": f"{read_amount(said['amount']).normalize():f}"[:80] if said["amount"] else None,
+                "value_usd": read_amount(said["value_usd"]) if said["value_usd"] else None,
+                "status": word_of(said["status"], KIND) or UNREADABLE,
+                "raw_json": json.dumps(row, separators=(",", ":"))[:MAX_RAW_CHARS],
+            }
+        except (UnreadableRow, UnusableError):
+            unreadable += is_after(said["ts_ms"], since_ms, latest_ms)
+        else:
+            found.append(activity)
+    return sorted(found, key=lambda each: each["ts_ms"]), unreadable
+
+
+def read_time(value: Any, latest_ms: int) -> int:
+    """Return a time in whole milliseconds. Raises UnreadableRow or UnusableError."""
+    time = read_amount(value, "time")
+    if time % 1 or not 0 < time <= latest_ms:
+        raise UnreadableRow("unreadable: time")
+    return int(time)
+
+
+def is_after(value: str, since_ms: int, latest_ms: int) -> bool:
+    """Say whether a row is read for the first time; one whose time cannot be read is when all is."""
+    try:
+        return read_time(value, latest_ms) > since_ms
+    except (UnreadableRow, UnusableError):
+        return since_ms == 0
+
+
+def word_of(text: str, pattern: re.Pattern[str]) -> str:
+    """Return a word as it was sent, a mark where it is none, nothing where nobody says one."""
+    return text if not text or pattern.fullmatch(text) else UNREADABLE
 
 
 def plain(text: str) -> str:
     """Return a number as it is digested, whatever its spelling; any other text as it is."""
     try:
-        number = Decimal(text)
+        number = Decimal(text).normalize()
     except ArithmeticError:
         return text
-    if not number.is_finite() or abs(number.adjusted()) > MAX_NUMBER_DIGITS:
+    if abs(number.adjusted()) > MAX_DIGITS:
         return text
-    return f"{number.normalize():f}" if number else "0"
+    return f"{number:f}" if number else "0"
 
 
 def digest_of(said: Mapping[str, str]) -> str:
     """Return the SHA-1 of what a fill says it was, as 40 hex digits."""
-    parts = [plain(said[name]) if name in NUMBERS and said[name] else said[name] for name in DIGESTED]
-    return hashlib.sha1("\x1f".join(parts).encode(errors="surrogatepass"), usedforsecurity=False).hexdigest()
+    parts = "\x1f".join(plain(said[name]) for name in DIGESTED)
+    return hashlib.sha1(parts.encode(errors="surrogatepass"), usedforsecurity=False).hexdigest()
 
 
 def uid_of(said: Mapping[str, str], digest: str) -> str:
     """Return what names a fill within its wallet: the exchange's number, else its hash and the digest."""
-    tid = plain(said["tid"]) if said["tid"] else "0"
-    if tid.isdecimal() and tid != "0" and len(tid) <= MAX_NUMBER_DIGITS:
+    tid, mark = plain(said["tid"]), said["hash"].lower().removeprefix("0x")
+    if tid.isdecimal() and tid != "0" and len(tid) <= MAX_DIGITS:
         return tid
-    mark = said["hash"].lower().removeprefix("0x")
-    has_hash = re.fullmatch(r"[0-9a-f]{8,64}", mark) is not None and mark.strip("0") != ""
-    return f"0x{mark}:{digest}" if has_hash else digest
-
-
-def number_equal(fills: Sequence[Fill]) -> list[Fill]:
-    """Return fills of whole milliseconds, those that say the same with the place that each has among them."""
-    places: Counter[str] = Counter()
-    numbered = []
-    for fill in fills:
-        place = places[fill.digest]
-        places[fill.digest] += 1
-        if place:
-            mark = f"#{place}"
-            fill = replace(  # noqa: PLW2901 - the same fill, numbered
-                fill, digest=fill.digest + mark, uid=fill.uid if fill.has_tid else fill.uid + mark
-            )
-        numbered.append(fill)
-    return numbered
+    return f"0x{mark}:{digest}" if HASH.fullmatch(mark) else digest
 
 
 def is_spot(symbol: str) -> bool:
     """Say whether a market is spot: an index or a pair at the exchange."""
     return symbol.startswith("@") or "/" in symbol
-
-
-def position_side(word: str, start: Decimal | None) -> int:
-    """Return 1 for a fill that opens or closes a long, -1 for a short, 0 where its words do not say it."""
-    if liquidated := LIQUIDATED.fullmatch(word):
-        return 1 if liquidated[1] == "Long" else -1
-    if word in LOOSE_CLOSING and start:
-        return 1 if start > 0 else -1
-    return OPENING.get(word) or CLOSING.get(word) or 0
-
-
-def is_closing(word: str, pnl: Decimal) -> bool:
-    """Say whether a fill closes a position; one whose words are not known does where it has a P&L."""
-    if word in CLOSING or word in FLIPS or word in LOOSE_CLOSING or LIQUIDATED.fullmatch(word):
-        return True
-    return word not in OPENING and pnl != 0
-
-
-def is_known(word: str) -> bool:
-    """Say whether the words of a fill are known ones."""
-    known = word in OPENING or word in CLOSING or word in FLIPS or word in LOOSE_CLOSING or word in SPOT_DIRS
-    return known or LIQUIDATED.fullmatch(word) is not None or word.endswith("Borrow Liquidation")
-
-
-def split_flip(fill_size: Decimal, start: Decimal | None) -> tuple[Decimal, Decimal]:
-    """Return how much of a flip closes the old position and how much opens the new one."""
-    closed = min(abs(start), fill_size) if start is not None else rounded(fill_size / 2)
-    return closed, fill_size - closed

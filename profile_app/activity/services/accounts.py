@@ -4,7 +4,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
 from django.utils.translation import gettext as _
 
 from minara_site.access.models import User
@@ -12,7 +11,7 @@ from minara_site.kernel.audit_log.services import record_audit
 from minara_site.kernel.core.vocabulary import AGENT_ACTOR
 from minara_site.kernel.errors import Conflict, Refused, invalid_field
 from minara_site.kernel.jobs.owner_schedule import nudge
-from minara_site.kernel.ownership import lock_owner
+from minara_site.kernel.ownership import owner_locked
 from profile_app.activity.core.accounts import MAX_ACCOUNTS, SYNC, AccountSource
 from profile_app.activity.models import Account, FillDay, FundingPayment, PerpsFill, SyncState
 from profile_app.activity.selectors import get_account, list_accounts
@@ -40,84 +39,68 @@ def add_account(
         raise invalid_field("address", str(ADDRESS_PROBLEMS[checked]))
     if problem := label_problem(label):
         raise invalid_field("label", problem)
-    with transaction.atomic():
-        lock_owner(owner.pk)
+    with owner_locked(owner.pk):
         row: Account | None = Account.objects.for_owner(owner).filter(source=source, wallet=checked.lower()).first()
-        if row is not None and row.removed_at is None:
-            return row, False
-        check_room(owner)
         if row is None:
             row = Account(
                 owner=owner, source=source, address=checked, wallet=checked.lower(), actor=actor, created_at=now
             )
-        row.label, row.removed_at, row.removed_by = label, None, ""
-        row.save()
-        record_change("account_added", row, actor=actor, now=now)
-        nudge(SYNC, owner.pk, now=now)
+        elif row.removed_at is None:
+            return row, False
+        row.label = label
+        store_act("account_added", row, actor=actor, now=now)
     return row, True
 
 
-def check_room(owner: User) -> None:
-    """Raise Invalid where an owner has as many accounts as there may be; those of the gateway do not count."""
-    if list_accounts(owner=owner).filter(is_gateways=False).count() >= MAX_ACCOUNTS:
-        raise invalid_field("address", _("You have %(max)d accounts. Remove one first.") % {"max": MAX_ACCOUNTS})
-
-
-def remove_account(*, owner: User, account_id: int, actor: str, now: datetime) -> Account:
+def remove_account(*, owner: User, account_id: int, actor: str, now: datetime) -> None:
     """Take an account out of every figure, until it is restored or retention deletes it.
 
     Raises NotFound, and Refused for a key where a person added it.
     """
-    with transaction.atomic():
-        lock_owner(owner.pk)
+    with owner_locked(owner.pk):
         row = get_account(owner=owner, account_id=account_id)
         if actor.startswith(AGENT_ACTOR) and not row.actor.startswith(AGENT_ACTOR):
             problem = _("A person added this account. They can remove it on the page Activity.")
             raise Refused(problem, code="not_editable")
-        row.removed_at, row.removed_by = now, actor
-        row.save(update_fields=["removed_at", "removed_by"])
-        record_change("account_removed", row, actor=actor, now=now)
-    return row
+        store_act("account_removed", row, actor=actor, now=now, is_removed=True)
 
 
-def restore_account(*, owner: User, account_id: int, actor: str, now: datetime) -> Account:
+def restore_account(*, owner: User, account_id: int, actor: str, now: datetime) -> None:
     """Bring a removed account back with its fills. Raises NotFound, Conflict when it is there, and Invalid."""
-    with transaction.atomic():
-        lock_owner(owner.pk)
+    with owner_locked(owner.pk):
         row = get_account(owner=owner, account_id=account_id, is_removed=True)
         if row.removed_at is None:
             raise Conflict(_("This account was not removed."), code="changed")
-        if not row.is_gateways:
-            check_room(owner)
-        row.removed_at, row.removed_by = None, ""
-        row.save(update_fields=["removed_at", "removed_by"])
-        record_change("account_restored", row, actor=actor, now=now)
-        nudge(SYNC, owner.pk, now=now)
-    return row
+        store_act("account_restored", row, actor=actor, now=now)
 
 
-def record_change(act: str, row: Account, *, actor: str, now: datetime) -> None:
-    """Record an act on an account, without its address."""
-    details: dict[str, Any] = {"id": row.pk, "source": row.source}
+def store_act(act: str, row: Account, *, actor: str, now: datetime, is_removed: bool = False) -> None:
+    """Store an account of a locked owner, record the act without its address, and let it be read.
+
+    Raises Invalid for one account too many; those of the gateway do not count.
+    """
+    others = list_accounts(owner=row.owner).filter(is_gateways=False)
+    if not is_removed and not row.is_gateways and others.count() >= MAX_ACCOUNTS:
+        raise invalid_field("address", _("You have %(max)d accounts. Remove one first.") % {"max": MAX_ACCOUNTS})
+    row.removed_at = now if is_removed else None
+    row.save()
+    details = {"id": row.pk, "source": row.source}
     record_audit(now=now, actor=actor, tool_call=act, owner_id=row.owner_id, details=details)
+    if not is_removed:
+        nudge(SYNC, row.owner_id, now=now)
 
 
-def purge_removed(*, cutoff: datetime) -> int:
-    """Delete accounts that were removed by then with all of their rows, in slices; return how many."""
-    expired = list(Account.objects.filter(removed_at__lte=cutoff).order_by("pk").values_list("pk", flat=True))
-    for account_id in expired:
-        account = Account.objects.filter(pk=account_id, removed_at__lte=cutoff)
+def purge(*, now: datetime) -> dict[str, int]:
+    """Delete accounts that were removed as long ago as deleted memories are kept, with all of their rows, in slices."""
+    kept = timedelta(days=settings.MINARA.fin_profile_memory_soft_delete_retention_days)
+    expired = list(Account.objects.filter(removed_at__lte=now - kept).order_by("pk"))
+    for row in expired:
+        account = Account.objects.filter(pk=row.pk, removed_at=row.removed_at)  # not one that is restored meanwhile
         for model in (PerpsFill, FillDay, FundingPayment):
             rows: Any = model.objects.filter(account__in=account)
             while ids := list(rows.values_list("pk", flat=True)[:SLICE]):
                 rows.filter(pk__in=ids).delete()
-        for owner_id, wallet in account.filter(source=AccountSource.PERPS).values_list("owner_id", "wallet"):
-            SyncState.objects.filter(owner_id=owner_id, sub_account_id=wallet).delete()
+        if row.source == AccountSource.PERPS and account.exists():
+            SyncState.objects.filter(owner=row.owner_id, sub_account_id=row.wallet).delete()
         account.delete()
-    return len(expired)
-
-
-def purge(*, now: datetime) -> dict[str, int]:
-    """Delete what was removed as long ago as deleted memories are kept."""
-    kept = timedelta(days=settings.MINARA.fin_profile_memory_soft_delete_retention_days)
-    return {"deleted": purge_removed(cutoff=now - kept)}
+    return {"deleted": len(expired)}

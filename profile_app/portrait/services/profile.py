@@ -52,15 +52,16 @@ def open_profile(
     principal: Principal,
     owner_name: str | None,
     now: datetime,
+    kind: str = "profile",
 ) -> User:
-    """Return whose profile is read, and log the reading of another owner's. Raises NotFound."""
+    """Return whose profile is read, and log the reading of another owner's, by what is read. Raises NotFound."""
     owner = principal.reads(Act.PROFILE_READ, owner_name)
     if not isinstance(owner, User):
         raise NotFound(_("Name one owner: a profile belongs to one person."))
     log_access(
         principal=principal,
         owner_ids=[owner.pk],
-        kind="profile",
+        kind=kind,
         now=now,
     )
     return owner

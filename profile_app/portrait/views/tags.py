@@ -4,19 +4,17 @@ from http import HTTPStatus
 
 from django.http import HttpResponse
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
-from minara_site.access.access_log import log_access
-from minara_site.access.models import User
 from minara_site.access.policy import Act
-from minara_site.kernel.errors import Invalid, NotFound
+from minara_site.kernel.errors import Invalid
 from minara_site.shell.pages import PageRequest, done_by, page
 from minara_site.web.responses import back, render_page, toast
 from profile_app.portrait.core.tags import MULTIPLE, TagSource
 from profile_app.portrait.pages.tags import NAMES, anchor_of, page_context, value_label
 from profile_app.portrait.services.tags import TagChange, clear_tag, confirm_tag, set_tag, undo_change
+from profile_app.portrait.views.owner import open_owner
 
 PAGE = "profile_app/portrait/tags.html"
 
@@ -24,15 +22,7 @@ PAGE = "profile_app/portrait/tags.html"
 @page(Act.PROFILE_READ)
 def tags_page(request: PageRequest) -> HttpResponse:
     """Show the tags; an operator reads those of another owner."""
-    owner = request.principal.reads(Act.PROFILE_READ, request.GET.get("owner"))
-    if not isinstance(owner, User):
-        raise NotFound(_("Name one owner: a profile belongs to one person."))
-    log_access(
-        principal=request.principal,
-        owner_ids=[owner.pk],
-        kind="tags",
-        now=timezone.now(),
-    )
+    owner = open_owner(request, kind="tags")
     return render_page(
         request,
         PAGE,

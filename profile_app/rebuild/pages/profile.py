@@ -11,7 +11,7 @@ from memory_app.memories.prompt_rows import load_prompt_rows
 from minara_site.access.models import User
 from minara_site.kernel.guard.masking import mask, masked_for
 from minara_site.web.charts import percent
-from profile_app.activity.pages import shape_markets
+from profile_app.activity.core.figures import Figures
 from profile_app.activity.selectors import load_trading_profile
 from profile_app.documents.pages import shape_waiting
 from profile_app.portrait.core.profile import (
@@ -84,12 +84,12 @@ def page_context(owner: User, reader: User, *, now: datetime) -> dict[str, Any]:
     }
 
 
-def shape_bars(owner: User, *, now: datetime) -> list[tuple[Any, float]]:
+def shape_bars(owner: User, *, now: datetime) -> list[tuple[str, Figures, float]]:
     """Return the markets of these days, the most volume first, each with its share of the largest in percent."""
     trading = load_trading_profile(owner, now=now, days=DAYS)
     most = sorted(trading.by_market.items(), key=lambda each: (-each[1].volume_usd, each[0]))[:MAX_BARS]
-    volumes = [float(figures.volume_usd) for _name, figures in most]
-    return [(row, percent(volume, volumes[0])) for row, volume in zip(shape_markets(most), volumes, strict=True)]
+    largest = float(most[0][1].volume_usd) if most else 0
+    return [(symbol, figures, percent(float(figures.volume_usd), largest)) for symbol, figures in most]
 
 
 def last_run(owner: User, profile: FinancialProfile, flow: Flow) -> dict[str, Any]:

@@ -160,7 +160,7 @@ def test_funding_that_fails_alone_is_said(ana, page, exchange):
     exchange.answers = lambda asked: Reply(404) if asked["type"] == "userFunding" else None
     add(ana)
     sync_owner(owner_id=ana.pk, now=NOON)
-    assert "funding: the source does not know the call (1 failure in a row)" in words_of(page.get(PAGE))
+    assert "Funding: the source does not know the call (1 failure in a row)" in words_of(page.get(PAGE))
 
 
 def test_a_source_that_rests_is_said(ana, page, exchange):

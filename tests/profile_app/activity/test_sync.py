@@ -16,7 +16,7 @@ from profile_app.activity.core.accounts import SYNC, AccountSource
 from profile_app.activity.core.figures import ms_of
 from profile_app.activity.models import Account, FillDay, FundingPayment, PerpsFill, SpotActivity, SyncState
 from profile_app.activity.selectors import load_funding, load_trading_profile, search_fills
-from profile_app.activity.services.accounts import add_account, purge_removed, remove_account, restore_account
+from profile_app.activity.services.accounts import add_account, purge, remove_account, restore_account
 from profile_app.activity.services.sync import nudge_sync, rests_until, run_if_stale, sync_owner
 from tests.kit.clock import NOON
 from tests.kit.own_trades import Reply
@@ -235,15 +235,24 @@ class TestOddRows:
             ("BTC", "B", "?", "BTC"),
         ]
         figures = load_trading_profile(ana, now=NOON).perps
-        assert (figures.fills, figures.unknown_dirs, figures.long_fills, figures.short_fills) == (3, 2, 1, 0)
+        assert (figures.fills, figures.unknown_dirs, figures.long_usd, figures.short_usd) == (
+            3,
+            2,
+            Decimal("65200.5"),
+            0,
+        )
 
     def test_rows_that_say_no_fill_are_left_out_and_counted(self, ana, exchange):
         wrong = [{"sz": "-1"}, {"px": "NaN"}, {"sz": "0"}, {"time": 253_402_300_799_000}, {"px": "1e400"}, {"sz": None}]
+        wrong.append({"closedPnl": "1e999999999"})
         exchange.wallets[WALLET.lower()] = [fill(n, **fields) for n, fields in enumerate(wrong)] + [fill(9)]
         add(ana)
         assert sync(ana)["added"] == 1
-        assert state(ana).unreadable == 6
         assert state(ana).last_synced_ts_ms == fill(9)["time"]
+        for minutes, more, counted in ((1, [], 7), (2, [fill(9, sz="-1"), fill(10, px="0")], 8), (3, [], 8)):
+            exchange.wallets[WALLET.lower()] += more
+            sync(ana, after=minutes * MINUTE)
+            assert state(ana).unreadable == counted, minutes
 
     @pytest.mark.database
     def test_what_no_column_holds_costs_its_row_alone(self, ana, exchange):
@@ -281,7 +290,7 @@ class TestOddRows:
         profile = load_trading_profile(ana, now=NOON)
         assert (profile.spot.fills, profile.spot.fees_usd, profile.spot.unpriced_fees) == (2, Decimal("0.03"), 1)
         assert (profile.perps.fees_usd, profile.perps.unpriced_fees) == (Decimal("-0.25"), 1)
-        assert (profile.spot.long_fills, profile.spot.closing_fills) == (0, 0)
+        assert (profile.spot.long_usd, profile.spot.closing_fills) == (0, 0)
         assert profile.spot.pnl_usd == Decimal("1.5")
 
 
@@ -490,8 +499,8 @@ class TestAccounts:
         restore_account(**about)
         assert load_trading_profile(ana, now=NOON).perps.fills == 3
         remove_account(**about)
-        assert purge_removed(cutoff=NOON - DAY) == 0
-        assert purge_removed(cutoff=NOON) == 1
+        assert purge(now=NOON + DAY * 29) == {"deleted": 0}
+        assert purge(now=NOON + DAY * 30) == {"deleted": 1}
         assert not PerpsFill.objects.exists()
         assert not FillDay.objects.exists()
         add(ana)
