@@ -1,5 +1,6 @@
 """Measuring what an owner has at the exchange; what cannot be read keeps its last value, never 0. Source: S3."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -36,11 +37,9 @@ def measure(*, owner_id: int, now: datetime) -> dict[str, Any] | None:
                 values[part] = read(rows)
             except UNREAD:
                 values[part] = None
-        missing = [part for part, value in values.items() if value is None]
-        others = ["other_accounts"] if len(rows) < len(accounts) else []
-        store(owner, values["spot"], values["perp"], missing=missing + others, now=now)
+        store(owner, values, now=now, has_unread=len(rows) < len(accounts))
         run.next_at = now + CAPITAL_EVERY
-    return {"accounts": len(rows), "missing": len(missing)}
+    return {"accounts": len(rows), "missing": sum(value is None for value in values.values())}
 
 
 def read_perps(rows: list[Account]) -> Decimal:
@@ -64,18 +63,19 @@ def read_spot(rows: list[Account]) -> Decimal | None:
     return spot_value(balances, prices)
 
 
-def store(owner: User, spot: Decimal | None, perp: Decimal | None, *, missing: list[str], now: datetime) -> None:
+def store(owner: User, values: Mapping[str, Decimal | None], *, now: datetime, has_unread: bool) -> None:
     """Store a measurement: parts that were read, the last value of the others, and the total once both are known."""
     with owner_locked(owner.pk):
         row = CapitalMetrics.objects.filter(pk=owner.pk).first() or CapitalMetrics(owner=owner)
-        if spot is not None:
-            row.spot_holdings_usd, row.spot_read_at = spot, now
-        if perp is not None:
-            row.perp_value_usd, row.perp_read_at = perp, now
+        if values["spot"] is not None:
+            row.spot_holdings_usd, row.spot_read_at = values["spot"], now
+        if values["perp"] is not None:
+            row.perp_value_usd, row.perp_read_at = values["perp"], now
         if row.spot_holdings_usd is not None and row.perp_value_usd is not None:
             row.capital_total_usd = row.spot_holdings_usd + row.perp_value_usd
             row.tier = tier_of(row.capital_total_usd)
-        row.missing, row.updated_at = missing, now
+        row.missing = [part for part, value in values.items() if value is None] + ["other_accounts"] * has_unread
+        row.updated_at = now
         row.save()
         copied = ("spot_holdings_usd", "perp_value_usd", "capital_total_usd", "tier", "missing")
         CapitalReading.objects.create(owner=owner, at=now, **{name: getattr(row, name) for name in copied})
