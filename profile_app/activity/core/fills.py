@@ -143,7 +143,7 @@ def read_fill(
     word = said["dir"] if WORD.fullmatch(said["dir"]) else UNREADABLE if said["dir"] else ""
     fee = read_amount(said["fee"], "fee") if said["fee"] else None
     pnl = read_amount(said["closedPnl"], "closedPnl") if said["closedPnl"] else Decimal(0)
-    if max(price * size, abs(fee or 0), abs(pnl)) >= MAX_USD:
+    if max(price * size, abs(fee or Decimal(0)), abs(pnl)) >= MAX_USD:
         raise UnreadableRow("amount")
     digest = digest_of(said)
     liquidation = row.get("liquidation")
