@@ -2,13 +2,15 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 from urllib.parse import quote, urlencode
 
+import pytest
 from django.db import transaction
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.test import Client
 
 from minara_site.api import api
@@ -75,13 +77,35 @@ def whom_it_opens_to(path: str, *callers: Knocker) -> Knocker:
 
 
 def names_of(caller: Any, route: str, path: str) -> tuple[str, ...]:
-    """Return the query parameters of a page or a read: what the OpenAPI document names, or what the page links to."""
+    """Return the query parameters of a page or a read: what the OpenAPI document names, or what the page links to or
+    looks up, alone and beside those that it looks up first.
+    """
     if route.startswith("v1/") and (route := "/" + re.sub(r"{\w+:", "{", route)) in documented_paths():
         operation = documented_paths()[route]["get"]
         return tuple(each["name"] for each in operation.get("parameters", ()) if each["in"] == "query")
-    answer = caller.call("GET", path)
+    with looked_up() as names:
+        answer = caller.call("GET", path)
+        caller.call("GET", f"{path}?{urlencode(dict.fromkeys(names, '1'))}")
     is_page = "html" in answer.headers.get("Content-Type", "")
-    return tuple(sorted(Markup(answer.content.decode()).names)) if is_page else ()
+    return tuple(sorted(names | (Markup(answer.content.decode()).names if is_page else set())))
+
+
+@contextmanager
+def looked_up() -> Iterator[set[str]]:
+    """Collect the names that anybody looks up in a query."""
+    names: set[str] = set()
+
+    def noting(usual: Any) -> Any:
+        def look_up(query: QueryDict, name: str, *more: Any, **rest: Any) -> Any:
+            names.add(name)
+            return usual(query, name, *more, **rest)
+
+        return look_up
+
+    with pytest.MonkeyPatch.context() as patch:
+        for method in ("__contains__", "__getitem__", "get", "getlist"):
+            patch.setattr(QueryDict, method, noting(getattr(QueryDict, method)))
+        yield names
 
 
 @cache
