@@ -1,6 +1,6 @@
 """The app's kinds of rows that writers write: which a roll-back changes, and which stay."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from django.urls import reverse
 from django.utils.translation import gettext_lazy
@@ -23,7 +23,7 @@ class MethodologyRollback(ChangesRollback):
 
     name = METHODOLOGY_KIND
     label = gettext_lazy("Methodologies")
-    writes: ClassVar = {"methodology_created": "methodology"}
+    writes = {"methodology_created": "methodology"}
     import_acts = ("methodology_created",)
     effects = (
         Effect(
@@ -66,7 +66,7 @@ class LearningRollback(ChangesRollback):
 
     name = LEARNING_KIND
     label = gettext_lazy("Learnings")
-    writes: ClassVar = {"learning_stored": "learning", "learning_edited": "learning_guidance"}
+    writes = {"learning_stored": "learning", "learning_edited": "learning_guidance"}
     effects = (
         Effect(
             "learning",
@@ -97,7 +97,7 @@ class PreferenceRollback(ChangesRollback):
 
     name = PREFERENCE_KIND
     label = gettext_lazy("Preferences")
-    writes: ClassVar = {"preference_proposed": "preference"}
+    writes = {"preference_proposed": "preference"}
     import_acts = ("preference_proposed",)
     effects = (
         Effect(

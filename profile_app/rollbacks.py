@@ -1,7 +1,7 @@
 """The app's kinds of rows that writers write, which a roll-back changes."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from django.utils.translation import gettext_lazy
 
@@ -18,7 +18,7 @@ class RunRollback(ChangesRollback):
     """What rebuilds wrote: every change of a run goes back, as its owner's undo would do it."""
 
     of_runs = True
-    writes: ClassVar = {}
+    writes = {}
 
     def effect_of(self, state: State, target: State) -> str:
         return self.effects[0].name

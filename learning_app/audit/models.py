@@ -1,7 +1,5 @@
 """The tables of the learning audit: one row a pass, and what operators acknowledged. Source: S2 (audit subsystem)."""
 
-from typing import ClassVar
-
 from django.db import models
 from django.db.models import Q
 
@@ -39,12 +37,12 @@ class AuditReport(models.Model):
 
     class Meta:
         db_table = "methodology_audit_reports"
-        constraints: ClassVar = [
+        constraints = [
             models.CheckConstraint(condition=Q(composite__range=(0, 100)), name="audit_composite_0_to_100"),
             one_of("band", ["", *Band], "audit_band_known"),
             models.CheckConstraint(condition=Q(window_days__gte=1), name="audit_window_of_a_day"),
         ]
-        indexes: ClassVar = [
+        indexes = [
             models.Index(fields=["-created_at", "-id"], name="audit_reports_newest"),
             models.Index(fields=["requested_by", "-created_at"], name="audit_reports_of_cron"),
             demo_index("audit_reports_demo"),
@@ -68,7 +66,7 @@ class Acknowledgement(models.Model):
 
     class Meta:
         db_table = "methodology_audit_acknowledgements"
-        constraints: ClassVar = [
+        constraints = [
             one_of("code", FindingCode, "acknowledged_code_known"),
             one_of("dimension", Dimension, "acknowledged_dimension_known"),
             one_of("severity", Severity, "acknowledged_severity_known"),

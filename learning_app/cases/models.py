@@ -93,7 +93,7 @@ class TradingCase(GuardedRow, OwnedRow):
 
     class Meta:
         db_table = "methodology_cases"
-        constraints: ClassVar = [
+        constraints = [
             models.CheckConstraint(condition=~Q(decision=""), name="case_decision_not_empty"),
             one_of("direction", Direction, "case_direction_known"),
             one_of("outcome_state", OutcomeState, "case_outcome_known"),
@@ -106,7 +106,7 @@ class TradingCase(GuardedRow, OwnedRow):
             ),
             one_of("gap", ["", *Gap], "case_gap_known"),
         ]
-        indexes: ClassVar = [
+        indexes = [
             models.Index(fields=["owner", "-decided_at", "-id"], name="cases_owner_newest"),
             models.Index(fields=["-decided_at", "-id"], name="cases_newest"),
             models.Index(
@@ -209,14 +209,14 @@ class CaseHint(models.Model):
 
     class Meta:
         db_table = "methodology_case_hints"
-        constraints: ClassVar = [
+        constraints = [
             models.UniqueConstraint(fields=["case", "methodology"], name="one_hint_per_case"),
             one_of("why", ["", UNFORMED, *Uncounted], "hint_why_known"),
             one_of("own_why", ["", UNFORMED, *Uncounted], "hint_own_why_known"),
             models.CheckConstraint(condition=Q(block__isnull=False) | ~Q(why=""), name="hint_placed"),
             models.CheckConstraint(condition=Q(own_block__isnull=False) | ~Q(own_why=""), name="hint_own_placed"),
         ]
-        indexes: ClassVar = [
+        indexes = [
             models.Index(fields=["methodology", "-case"], name="hints_of_methodology"),
             models.Index(fields=["block"], condition=Q(block__isnull=False), name="hints_of_block"),
             models.Index(fields=["own_block"], condition=Q(own_block__isnull=False), name="hints_of_own_block"),
@@ -236,7 +236,7 @@ class CronRun(models.Model):
 
     class Meta:
         db_table = "methodology_cron_runs"
-        indexes: ClassVar = [models.Index(fields=["-ended_at"], name="cron_runs_newest")]
+        indexes = [models.Index(fields=["-ended_at"], name="cron_runs_newest")]
 
 
 class VerdictState(models.Model):

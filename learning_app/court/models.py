@@ -1,7 +1,5 @@
 """The tables of the court: bets that count once, the controls beside them, and what they come to. Source: court.md."""
 
-from typing import ClassVar
-
 from django.db import models
 from django.db.models import F, Q
 
@@ -33,13 +31,13 @@ class Control(models.Model):
 
     class Meta:
         db_table = "case_controls"
-        constraints: ClassVar = [
+        constraints = [
             models.UniqueConstraint(
                 fields=["symbol", "horizon_hours", "grid_at", "band_pct", "is_demo"],
                 name="one_control",
             ),
         ]
-        indexes: ClassVar = [
+        indexes = [
             models.Index(fields=["due_at", "id"], condition=Q(known_at__isnull=True), name="controls_waiting"),
         ]
 
@@ -79,7 +77,7 @@ class Block(models.Model):
 
     class Meta:
         db_table = "methodology_blocks"
-        constraints: ClassVar = [
+        constraints = [
             models.CheckConstraint(condition=Q(ends_at__gt=F("starts_at")), name="block_ends_later"),
             models.CheckConstraint(
                 condition=Q(score__isnull=True, chance__isnull=True, known_at__isnull=True)
@@ -87,7 +85,7 @@ class Block(models.Model):
                 name="block_counted_whole",
             ),
         ]
-        indexes: ClassVar = [
+        indexes = [
             models.Index(fields=["methodology", "is_own", "ends_at"], name="blocks_in_time"),
             models.Index(
                 fields=["methodology", "known_at", "starts_at", "id"],

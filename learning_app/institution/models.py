@@ -1,7 +1,6 @@
 """The tables of institution runs: runs, what their roles answered, their scores, and what those counted. Source: S2."""
 
 import uuid
-from typing import ClassVar
 
 from django.db import models
 from django.db.models import Q
@@ -59,7 +58,7 @@ class InstitutionRun(OwnedRow):
 
     class Meta:
         db_table = "institution_runs"
-        constraints: ClassVar = [
+        constraints = [
             one_of("state", InstitutionState, "institution_state_known"),
             models.CheckConstraint(
                 condition=Q(state=InstitutionState.DONE, decided_at__isnull=False, rating__in=list(Rating))
@@ -75,7 +74,7 @@ class InstitutionRun(OwnedRow):
                 name="institution_replay_feeds_nothing",
             ),
         ]
-        indexes: ClassVar = [
+        indexes = [
             models.Index(fields=["owner", "-created_at", "-id"], name="institution_owner_newest"),
             models.Index(fields=["-created_at", "-id"], name="institution_newest"),
             models.Index(fields=["owner", "ticker", "-decided_at"], name="institution_of_ticker"),
@@ -134,7 +133,7 @@ class InstitutionRoleOutput(models.Model):
 
     class Meta:
         db_table = "institution_role_outputs"
-        constraints: ClassVar = [
+        constraints = [
             models.UniqueConstraint(fields=["run", "position"], name="one_output_per_position"),
             one_of("phase", InstitutionPhase, "institution_phase_known"),
         ]
@@ -175,7 +174,7 @@ class InstitutionReflection(models.Model):
 
     class Meta:
         db_table = "institution_reflections"
-        constraints: ClassVar = [
+        constraints = [
             models.UniqueConstraint(
                 fields=["run", "window"],
                 condition=Q(window__in=[window.value for window in DAYS]),
@@ -195,7 +194,7 @@ class InstitutionReflection(models.Model):
                 name="institution_scored_whole",
             ),
         ]
-        indexes: ClassVar = [
+        indexes = [
             models.Index(fields=["run", "due_at"], name="institution_ladder_of_run"),
             models.Index(
                 fields=["due_at", "id"],
@@ -226,7 +225,7 @@ class InstitutionOutcome(models.Model):
 
     class Meta:
         db_table = "institution_outcomes"
-        constraints: ClassVar = [
+        constraints = [
             models.UniqueConstraint(
                 fields=["methodology", "ticker", "window", "day"],
                 name="one_institution_outcome_a_day",

@@ -73,8 +73,8 @@ class Learning(GuardedRow, OwnedRow):
 
     class Meta:
         db_table = "learnings"
-        constraints: ClassVar = [models.CheckConstraint(condition=~Q(trigger=""), name="learning_has_trigger")]
-        indexes: ClassVar = [
+        constraints = [models.CheckConstraint(condition=~Q(trigger=""), name="learning_has_trigger")]
+        indexes = [
             models.Index(fields=["owner", "-created_at", "-number"], name="learnings_owner_newest"),
             models.Index(fields=["owner", "-updated_at"], name="learnings_owner_changed"),
             models.Index(fields=["owner", "-number"], name="learnings_owner_number"),
@@ -138,7 +138,7 @@ class TurnReview(models.Model):
 
     class Meta:
         db_table = "turn_reviews"
-        constraints: ClassVar = [
+        constraints = [
             one_of("outcome", ["", *ReviewOutcome], "review_outcome_known"),
             models.CheckConstraint(
                 condition=Q(score__isnull=True) | Q(score__range=(0, 10)),
@@ -168,14 +168,14 @@ class TurnLearning(models.Model):
 
     class Meta:
         db_table = "turn_learnings"
-        constraints: ClassVar = [
+        constraints = [
             one_of("use", LearningUse, "learning_use_known"),
             models.UniqueConstraint(
                 fields=["turn", "learning", "use"],
                 name="one_use_per_turn",
             ),
         ]
-        indexes: ClassVar = [models.Index(fields=["learning", "-id"], name="turn_learnings_newest")]
+        indexes = [models.Index(fields=["learning", "-id"], name="turn_learnings_newest")]
 
 
 class SuggestionLogEntry(models.Model):
@@ -189,7 +189,7 @@ class SuggestionLogEntry(models.Model):
 
     class Meta:
         db_table = "suggestion_log"
-        indexes: ClassVar = [
+        indexes = [
             models.Index(fields=["session_id", "-at"], name="suggestion_log_session"),
             models.Index(fields=["at"], name="suggestion_log_expiry"),
         ]

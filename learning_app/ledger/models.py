@@ -5,7 +5,6 @@ What points at deployments, skills and decision snapshots comes with their table
 
 import uuid
 from decimal import Decimal
-from typing import ClassVar
 
 from django.db import models
 from django.db.models import Q
@@ -55,7 +54,7 @@ class Trade(GuardedRow, OwnedRow):
 
     class Meta:
         db_table = "trade_history"
-        constraints: ClassVar = [
+        constraints = [
             models.UniqueConstraint(fields=["owner", "symbol", "side", "entry_tick_at"], name="one_trade_an_opening"),
             one_of("side", TradeSide, "trade_side_known"),
             models.CheckConstraint(
@@ -65,7 +64,7 @@ class Trade(GuardedRow, OwnedRow):
             ),
             models.CheckConstraint(condition=Q(entry_price__gt=0, entry_size_usd__gt=0), name="trade_entry_positive"),
         ]
-        indexes: ClassVar = [
+        indexes = [
             models.Index(fields=["owner", "-entry_tick_at", "-number"], name="trades_owner_newest"),
             models.Index(fields=["-entry_tick_at", "-number"], name="trades_newest"),
             models.Index(fields=["owner", "asset", "-entry_tick_at"], name="trades_of_asset"),

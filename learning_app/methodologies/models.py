@@ -80,7 +80,7 @@ class Methodology(GuardedRow):
 
     class Meta:
         db_table = "methodologies"
-        constraints: ClassVar = [
+        constraints = [
             models.CheckConstraint(condition=~Q(methodology=""), name="methodology_not_empty"),
             one_of("asset_class", AssetClass, "methodology_class_known"),
             one_of("direction", Direction, "methodology_direction_known"),
@@ -94,7 +94,7 @@ class Methodology(GuardedRow):
             models.CheckConstraint(condition=Q(times_correct__lte=F("times_used")), name="methodology_counts_in_order"),
             models.CheckConstraint(condition=Q(confidence__range=(0, 1)), name="methodology_confidence_0_to_1"),
         ]
-        indexes: ClassVar = [
+        indexes = [
             models.Index(fields=["-created_at", "-number"], name="methodologies_newest"),
             models.Index(fields=["-confidence", "-number"], name="methodologies_by_bound"),
             models.Index(
@@ -186,7 +186,7 @@ class Tally(models.Model):
 
     class Meta:
         db_table = "methodology_tallies"
-        constraints: ClassVar = [models.UniqueConstraint(fields=["methodology", "hand"], name="one_tally_per_hand")]
+        constraints = [models.UniqueConstraint(fields=["methodology", "hand"], name="one_tally_per_hand")]
 
 
 class CourtReading(models.Model):
@@ -208,8 +208,8 @@ class CourtReading(models.Model):
 
     class Meta:
         db_table = "court_readings"
-        constraints: ClassVar = []
-        indexes: ClassVar = [models.Index(fields=["methodology", "at", "id"], name="court_readings_at")]
+        constraints = []
+        indexes = [models.Index(fields=["methodology", "at", "id"], name="court_readings_at")]
 
 
 class LifecycleEvent(models.Model):
@@ -241,8 +241,8 @@ class LifecycleEvent(models.Model):
 
     class Meta:
         db_table = LIFECYCLE_TABLE
-        constraints: ClassVar = [one_of("kind", LifecycleKind, "lifecycle_kind_known")]
-        indexes: ClassVar = [
+        constraints = [one_of("kind", LifecycleKind, "lifecycle_kind_known")]
+        indexes = [
             models.Index(fields=["methodology", "-id"], name="lifecycle_of_methodology"),
             models.Index(fields=["kind", "at"], name="lifecycle_by_kind"),
             models.Index(fields=["case_id"], condition=Q(case_id__isnull=False), name="lifecycle_of_case"),

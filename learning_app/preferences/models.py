@@ -55,7 +55,7 @@ class Preference(GuardedRow, OwnedRow):
 
     class Meta:
         db_table = "learned_preferences"
-        constraints: ClassVar = [
+        constraints = [
             models.CheckConstraint(condition=~Q(statement=""), name="preference_not_empty"),
             one_of("dimension", PreferenceDimension, "preference_dimension_known"),
             one_of("kind", PreferenceKind, "preference_kind_known"),
@@ -72,7 +72,7 @@ class Preference(GuardedRow, OwnedRow):
                 name="preference_hard_by_person",
             ),
         ]
-        indexes: ClassVar = [
+        indexes = [
             models.Index(fields=["owner", "-created_at", "-id"], name="preferences_owner_newest"),
             models.Index(fields=["owner", "state", "dimension", "id"], name="preferences_owner_state"),
             models.Index(fields=["-created_at", "-id"], name="preferences_newest"),
@@ -124,4 +124,4 @@ class PreferenceCursor(models.Model):
 
     class Meta:
         db_table = "preference_cursors"
-        constraints: ClassVar = [models.UniqueConstraint(fields=["owner", "is_shadow"], name="one_cursor_per_owner")]
+        constraints = [models.UniqueConstraint(fields=["owner", "is_shadow"], name="one_cursor_per_owner")]

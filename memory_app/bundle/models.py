@@ -1,7 +1,6 @@
 """The `bundle_transfers` table: exports and imports that people ran in the browser, with what they were shown."""
 
 from enum import StrEnum
-from typing import ClassVar
 
 from django.db import models
 from django.db.models import Q
@@ -56,11 +55,11 @@ class BundleTransfer(OwnedRow):
 
     class Meta:
         db_table = "bundle_transfers"
-        constraints: ClassVar = [
+        constraints = [
             one_of("direction", Direction, "bundle_transfer_direction_known"),
             one_of("state", TransferState, "bundle_transfer_state_known"),
         ]
-        indexes: ClassVar = [
+        indexes = [
             models.Index(
                 fields=["owner", "-created_at", "-id"],
                 name="bundle_transfers_newest",

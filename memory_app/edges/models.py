@@ -1,7 +1,5 @@
 """The `memory_edges` table. Source: S1 (typed memory edges)."""
 
-from typing import ClassVar
-
 from django.db import models
 from django.db.models.functions import Now
 
@@ -26,7 +24,7 @@ class MemoryEdge(OwnedRow):
 
     class Meta:
         db_table = "memory_edges"
-        constraints: ClassVar = [
+        constraints = [
             models.UniqueConstraint(
                 fields=["src_table", "src_id", "dst_entity_kind", "dst_entity_key", "edge_type"],
                 name="one_memory_edge",
@@ -35,7 +33,7 @@ class MemoryEdge(OwnedRow):
             one_of("dst_entity_kind", NodeKind, "memory_edge_kind_known"),
             one_of("edge_type", EdgeType, "memory_edge_type_known"),
         ]
-        indexes: ClassVar = [
+        indexes = [
             models.Index(
                 fields=["owner", "src_table", "dst_entity_kind", "dst_entity_key", "-src_id", "edge_type"],
                 name="memory_edges_neighbours",

@@ -1,7 +1,5 @@
 """The `memory_vectors` table: one float32 vector a text, as bytes. Source: S1 (hybrid retrieval)."""
 
-from typing import ClassVar
-
 from django.db import models
 from django.db.models import Q
 
@@ -28,7 +26,7 @@ class MemoryVector(OwnedRow):
 
     class Meta:
         db_table = "memory_vectors"
-        constraints: ClassVar = [
+        constraints = [
             models.UniqueConstraint(fields=["kind", "object_id"], name="one_memory_vector"),
             one_of("kind", Kind, "memory_vector_kind_known"),
             models.CheckConstraint(
@@ -36,7 +34,7 @@ class MemoryVector(OwnedRow):
                 name="memory_vector_has_dimensions",
             ),
         ]
-        indexes: ClassVar = [
+        indexes = [
             models.Index(
                 fields=["owner", "model", "kind", "id"],
                 name="memory_vectors_owner",

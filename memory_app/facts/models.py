@@ -1,7 +1,5 @@
 """Events of consolidation and verdicts of a model; conflict pairs stand with the memories. Source: S1 (fact layer)."""
 
-from typing import ClassVar
-
 from django.db import models
 from django.db.models import Q
 
@@ -37,11 +35,11 @@ class ConsolidationEvent(OwnedRow):
 
     class Meta:
         db_table = "memory_consolidation_events"
-        constraints: ClassVar = [
+        constraints = [
             one_of("kind", EventKind, "consolidation_event_kind_known"),
             one_of("decider", Decider, "consolidation_event_decider_known"),
         ]
-        indexes: ClassVar = [
+        indexes = [
             models.Index(fields=["owner", "-at", "-id"], name="consolidation_events_newest"),
             models.Index(fields=["-at", "-id"], name="consolidation_events_all"),
             models.Index(fields=["fact_id"], name="consolidation_events_fact"),
@@ -87,5 +85,5 @@ class FactVerdict(OwnedRow):
 
     class Meta:
         db_table = "fact_verdicts"
-        constraints: ClassVar = [one_of("kind", VERDICTS, "fact_verdict_kind_known")]
-        indexes: ClassVar = [models.Index(fields=["owner", "-at", "-id"], name="fact_verdicts_newest")]
+        constraints = [one_of("kind", VERDICTS, "fact_verdict_kind_known")]
+        indexes = [models.Index(fields=["owner", "-at", "-id"], name="fact_verdicts_newest")]

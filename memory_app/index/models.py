@@ -1,7 +1,5 @@
 """The physical table under the full-text index. Written through `index`, never by hand."""
 
-from typing import ClassVar
-
 from django.db import models
 
 from memory_app.index.adapters.postgresql import vector
@@ -22,12 +20,12 @@ class SearchDocument(OwnedRow):
     body = models.TextField()
     category = models.CharField(max_length=32)
 
-    derived_column: ClassVar = ("words", ("owner", "body", "category"), vector)  # of PostgreSQL, for a move to it
+    derived_column = ("words", ("owner", "body", "category"), vector)  # of PostgreSQL, for a move to it
 
     class Meta:
         db_table = "search_document"
-        constraints: ClassVar = [
+        constraints = [
             models.UniqueConstraint(fields=["kind", "object_id"], name="one_search_document"),
             one_of("kind", Kind, "search_document_kind_known"),
         ]
-        indexes: ClassVar = [models.Index(fields=["owner", "kind"], name="search_document_owner")]
+        indexes = [models.Index(fields=["owner", "kind"], name="search_document_owner")]

@@ -167,7 +167,7 @@ class Memory(SearchedRow):
 
     class Meta:
         db_table = "memories"
-        constraints: ClassVar = [
+        constraints = [
             one_of("category", Category, "memory_category_known"),
             one_of("source", Source, "memory_source_known", null=True),
             one_of("fact_state", FactState, "memory_fact_state_known", null=True),
@@ -179,7 +179,7 @@ class Memory(SearchedRow):
             models.CheckConstraint(condition=~Q(content=""), name="memory_content_not_empty"),
             models.CheckConstraint(condition=~Q(actor=""), name="memory_actor_known"),
         ]
-        indexes: ClassVar = [
+        indexes = [
             models.Index(fields=["owner", "-updated_at", "-id"], condition=LIVE, name="memories_owner_newest"),
             models.Index(fields=["-updated_at", "-id"], condition=LIVE, name="memories_newest"),
             models.Index(
@@ -362,7 +362,7 @@ class MemoryRevision(models.Model):
 
     class Meta:
         db_table = "memory_revisions"
-        constraints: ClassVar = [models.UniqueConstraint(fields=["memory", "version"], name="one_revision_per_version")]
+        constraints = [models.UniqueConstraint(fields=["memory", "version"], name="one_revision_per_version")]
 
 
 class MemoryDeletion(OwnedRow):
@@ -377,7 +377,7 @@ class MemoryDeletion(OwnedRow):
 
     class Meta:
         db_table = "memory_deletions"
-        indexes: ClassVar = [models.Index(fields=["owner", "fact_key"], name="memory_deletions_key")]
+        indexes = [models.Index(fields=["owner", "fact_key"], name="memory_deletions_key")]
 
 
 class MemoryStatement(OwnedRow):
@@ -388,7 +388,7 @@ class MemoryStatement(OwnedRow):
 
     class Meta:
         db_table = "memory_statements"
-        indexes: ClassVar = [models.Index(fields=["owner", "key", "-memory"], name="memory_statements_key")]
+        indexes = [models.Index(fields=["owner", "key", "-memory"], name="memory_statements_key")]
 
 
 class FactConflictQuerySet(OwnedQuerySet):
@@ -419,7 +419,7 @@ class FactConflict(OwnedRow):
 
     class Meta:
         db_table = "fact_conflicts"
-        constraints: ClassVar = [
+        constraints = [
             models.UniqueConstraint(fields=["older", "newer"], name="one_fact_conflict"),
             models.CheckConstraint(condition=~Q(older=F("newer")), name="fact_conflict_of_two"),
             models.CheckConstraint(
@@ -428,7 +428,7 @@ class FactConflict(OwnedRow):
             one_of("state", ConflictState, "fact_conflict_state_known"),
             one_of("basis", ConflictBasis, "fact_conflict_basis_known"),
         ]
-        indexes: ClassVar = [
+        indexes = [
             models.Index(
                 fields=["owner", "-found_at", "-id"],
                 condition=Q(state=ConflictState.OPEN),

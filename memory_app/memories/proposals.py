@@ -1,7 +1,7 @@
 """Changes of memories that keys may only propose: another text, or the trash."""
 
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any
 
 from django.urls import reverse
 from django.utils.translation import gettext as _, gettext_lazy
@@ -51,12 +51,12 @@ class MemoryProposed(Proposed):
     name, page = MEMORY_KIND, "memories:one"
     asks_fresh = False
     label = gettext_lazy("Memory %(key)s")
-    actions: ClassVar = {
+    actions = {
         EDIT: gettext_lazy("Change a memory"),
         DELETE: gettext_lazy("Delete a memory"),
         RESTORE: gettext_lazy("Restore a memory that you deleted"),
     }
-    labels: ClassVar = {
+    labels = {
         "content": gettext_lazy("Statement"),
         "fact_type": gettext_lazy("Label"),
         "tickers": gettext_lazy("Assets"),

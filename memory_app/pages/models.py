@@ -1,7 +1,5 @@
 """The `compiled_page_versions` table: what makes a cached page of any process out of date. Source: architecture."""
 
-from typing import ClassVar
-
 from django.conf import settings
 from django.db import models
 
@@ -19,4 +17,4 @@ class CompiledPageVersion(models.Model):
 
     class Meta:
         db_table = "compiled_page_versions"
-        constraints: ClassVar = []
+        constraints = []

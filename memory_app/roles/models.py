@@ -102,7 +102,7 @@ class RoleMemory(SearchedRow):
 
     class Meta:
         db_table = "role_memory"
-        constraints: ClassVar = [
+        constraints = [
             one_of("status", Status, "role_memory_status_known"),
             one_of("outcome", Outcome, "role_memory_outcome_known", null=True),
             one_of("classification", Classification, "role_memory_class_known", null=True),
@@ -120,7 +120,7 @@ class RoleMemory(SearchedRow):
             models.CheckConstraint(condition=~Q(decision=""), name="role_memory_decision_not_empty"),
             models.CheckConstraint(condition=~Q(actor=""), name="role_memory_actor_known"),
         ]
-        indexes: ClassVar = [
+        indexes = [
             models.Index(fields=["owner", "-decided_at", "-id"], name="role_memory_owner_newest"),
             models.Index(fields=["-decided_at", "-id"], name="role_memory_newest"),
             models.Index(fields=["owner", "role_id", "-decided_at", "-id"], name="role_memory_owner_role"),

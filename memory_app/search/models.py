@@ -1,7 +1,5 @@
 """What was asked and what came back. On SQLite both tables live beside the queue: a search never waits for a write."""
 
-from typing import ClassVar
-
 from django.db import models
 
 
@@ -17,7 +15,7 @@ class SearchLogEntry(models.Model):
 
     class Meta:
         db_table = "search_log"
-        indexes: ClassVar = [
+        indexes = [
             models.Index(fields=["owner_id", "-at", "-id"], name="search_log_newest"),
             models.Index(fields=["at"], name="search_log_expiry"),
         ]
@@ -36,4 +34,4 @@ class SearchLogHit(models.Model):
 
     class Meta:
         db_table = "search_log_hits"
-        indexes: ClassVar = [models.Index(fields=["memory_id", "-search"], name="search_log_hits_memory")]
+        indexes = [models.Index(fields=["memory_id", "-search"], name="search_log_hits_memory")]

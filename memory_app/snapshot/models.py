@@ -1,7 +1,5 @@
 """The `snapshot_memories` table: which session's prompt carried which memory. Ids only."""
 
-from typing import ClassVar
-
 from django.db import models
 
 from minara_site.kernel.conversations.models import Session
@@ -21,5 +19,5 @@ class SnapshotMemory(models.Model):
 
     class Meta:
         db_table = "snapshot_memories"
-        constraints: ClassVar = [models.UniqueConstraint(fields=["session", "memory_id"], name="one_snapshot_memory")]
-        indexes: ClassVar = [models.Index(fields=["memory_id", "-frozen_at"], name="snapshot_memories_newest")]
+        constraints = [models.UniqueConstraint(fields=["session", "memory_id"], name="one_snapshot_memory")]
+        indexes = [models.Index(fields=["memory_id", "-frozen_at"], name="snapshot_memories_newest")]

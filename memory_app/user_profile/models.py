@@ -1,7 +1,5 @@
 """The `user_profile` table. Source: S1 (schema) and decisions (owner)."""
 
-from typing import ClassVar
-
 from django.db import models
 from django.db.models import Q
 
@@ -28,7 +26,7 @@ class UserProfileEntry(OwnedRow):
 
     class Meta:
         db_table = "user_profile"
-        constraints: ClassVar = [
+        constraints = [
             models.UniqueConstraint(fields=["owner", "key"], name="one_user_profile_entry_per_key"),
             models.CheckConstraint(
                 condition=~Q(key="") & (~Q(value="") | ~Q(held_value="") | ~Q(discarded_value="")),
@@ -66,7 +64,7 @@ class UserProfileRevision(OwnedRow):
 
     class Meta:
         db_table = "user_profile_revisions"
-        indexes: ClassVar = [
+        indexes = [
             models.Index(
                 fields=["owner", "key", "-replaced_at", "-id"],
                 name="user_profile_history",

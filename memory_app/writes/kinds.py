@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any
 
 from django.urls import reverse
 from django.utils.translation import gettext as _, gettext_lazy
@@ -59,7 +59,7 @@ class MemoryRollback(TableRollback):
     label = gettext_lazy("Memories")
     writes = MEMORY_WRITES
     import_acts = IMPORT_ACTS
-    effects: ClassVar = (
+    effects = (
         Effect(WriteKind.CREATED, gettext_lazy("Written"), TO_TRASH, FROM_TRASH),
         Effect(WriteKind.EDITED, gettext_lazy("Edited"), TEXT_BEFORE, LATER_TEXT),
         Effect(WriteKind.DELETED, gettext_lazy("Deleted"), FROM_TRASH, BACK_TO_TRASH),
@@ -192,7 +192,7 @@ class ProfileRollback(TableRollback):
 
     name = PROFILE_KIND
     label = gettext_lazy("User profile")
-    writes: ClassVar = dict.fromkeys(PROFILE_ACTS, PROFILE)
+    writes = dict.fromkeys(PROFILE_ACTS, PROFILE)
     import_acts = PROFILE_ACTS
     effects = (Effect(PROFILE, label, VALUE_BEFORE, LATER_VALUE, column=gettext_lazy("Profile")),)
     audit_key, record_key = "keys", "key"

@@ -48,7 +48,7 @@ class WriteRollback(models.Model):
 
     class Meta:
         db_table = "write_rollbacks"
-        indexes: ClassVar = [models.Index(fields=["-at", "-id"], name="write_rollbacks_newest")]
+        indexes = [models.Index(fields=["-at", "-id"], name="write_rollbacks_newest")]
 
     @property
     def total(self) -> int:
@@ -86,7 +86,7 @@ class RolledBackMemory(models.Model):
 
     class Meta:
         db_table = "write_rollback_memories"
-        constraints: ClassVar = [
+        constraints = [
             models.UniqueConstraint(fields=["rollback", "memory"], name="one_step_per_memory_and_rollback"),
             one_of("done", WriteKind, "rolled_back_memory_done_known"),
         ]
@@ -126,7 +126,7 @@ class BroughtIn(OwnedRow):
 
     class Meta:
         db_table = "brought_in"
-        indexes: ClassVar = [models.Index(fields=["owner", "-at", "-id"], name="brought_in_newest")]
+        indexes = [models.Index(fields=["owner", "-at", "-id"], name="brought_in_newest")]
 
     @property
     def writer(self) -> str:

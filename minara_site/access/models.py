@@ -80,7 +80,7 @@ class User(AbstractUser):
 
     class Meta(AbstractUser.Meta):
         swappable = "AUTH_USER_MODEL"
-        constraints: ClassVar = [
+        constraints = [
             models.UniqueConstraint(Lower("username"), name="username_once_in_any_case"),
             models.UniqueConstraint(
                 fields=["is_default"],
@@ -135,7 +135,7 @@ class ApiKey(models.Model):
 
     class Meta:
         db_table = "api_keys"
-        indexes: ClassVar = [models.Index(fields=["user", "-created_at", "-id"], name="api_keys_user_newest")]
+        indexes = [models.Index(fields=["user", "-created_at", "-id"], name="api_keys_user_newest")]
 
     @property
     def owner(self) -> User:
@@ -192,7 +192,7 @@ class AccessEntry(models.Model):
 
     class Meta:
         db_table = "access_log"
-        indexes: ClassVar = [
+        indexes = [
             models.Index(fields=["owner", "-at", "-id"], name="access_log_owner_newest"),
             models.Index(fields=["-at", "-id"], name="access_log_newest"),
             models.Index(fields=["viewer", "-at", "-id"], name="access_log_viewer_newest"),

@@ -31,7 +31,7 @@ class FirstStep(models.Model):
 
     class Meta:
         db_table = "first_steps"
-        constraints: ClassVar = [
+        constraints = [
             models.UniqueConstraint(fields=["user", "step"], name="one_first_step"),
             one_of("step", Step, "first_step_known"),
         ]
@@ -82,7 +82,7 @@ class Alert(models.Model):
 
     class Meta:
         db_table = "alerts"
-        constraints: ClassVar = [
+        constraints = [
             models.UniqueConstraint(
                 fields=["cause"],
                 condition=Q(closed_at__isnull=True),
@@ -90,7 +90,7 @@ class Alert(models.Model):
             ),
             one_of("kind", AlertKind, "alert_kind_known"),
         ]
-        indexes: ClassVar = [models.Index(fields=["-opened_at", "-id"], name="alerts_newest")]
+        indexes = [models.Index(fields=["-opened_at", "-id"], name="alerts_newest")]
 
 
 class DemoObject(models.Model):
@@ -101,4 +101,4 @@ class DemoObject(models.Model):
 
     class Meta:
         db_table = "demo_objects"
-        constraints: ClassVar = [models.UniqueConstraint(fields=["table", "object_id"], name="one_demo_object")]
+        constraints = [models.UniqueConstraint(fields=["table", "object_id"], name="one_demo_object")]

@@ -82,18 +82,6 @@ class SegmentedBar:
 
 
 @dataclass(frozen=True, slots=True)
-class Meter:
-    """How much of a limit is used; widths and the soft limit's tick in percent of it."""
-
-    label: str
-    rows: Sequence[Value]
-    used: float
-    reserved: float
-    tick: float | None
-    fill: str
-
-
-@dataclass(frozen=True, slots=True)
 class Point:
     """One value of a line chart; None is a gap, drawn dashed.
 
@@ -267,29 +255,6 @@ def segmented_bar(
         )
         x += width
     return SegmentedBar(label, segments, whole)
-
-
-def meter(
-    used: Value,
-    limit: Value,
-    label: str,
-    *,
-    reserved: Value | None = None,
-    soft: float | None = None,
-) -> Meter:
-    """Return how full a limit is; `soft` is the share of the limit at which a warning begins."""
-    value, most, waiting = used.value, limit.value, reserved.value if reserved else 0
-    fill = "alarm" if most <= 0 or value >= most else "watch" if soft is not None and value >= soft * most else "fill"
-    rows = [used, reserved, limit] if reserved else [used, limit]
-    tick = None if soft is None else 100 * soft
-    return Meter(
-        label,
-        rows,
-        percent(value, most),
-        percent(value + waiting, most),
-        tick,
-        fill,
-    )
 
 
 def percent(value: float, most: float) -> float:

@@ -12,7 +12,7 @@ from django.db.models import Q
 
 from minara_site.kernel.fields import amount_field, demo_index, one_of
 from minara_site.kernel.guard.masking import mask
-from minara_site.kernel.ownership import OwnedQuerySet, owner_key
+from minara_site.kernel.ownership import OwnedQuerySet, OwnedRow
 from profile_app.activity.core.accounts import AccountSource, SyncSource
 
 
@@ -24,7 +24,7 @@ class AccountQuerySet(OwnedQuerySet):
         return self.filter(removed_at__isnull=True)
 
 
-class Account(models.Model):
+class Account(OwnedRow):
     """A wallet or sub-account of its owner. `wallet` is its address in lower case, or the gateway's number of it.
 
     One that `is_gateways` is read through the gateway, and by address no more. Removed, its rows are in no figure;
@@ -32,7 +32,6 @@ class Account(models.Model):
     these are to be computed again, None when they are not.
     """
 
-    owner = owner_key()
     source = models.CharField(max_length=8)
     address = models.CharField(max_length=80, blank=True)
     wallet = models.CharField(max_length=80)
@@ -49,11 +48,11 @@ class Account(models.Model):
 
     class Meta:
         db_table = "activity_accounts"
-        constraints: ClassVar = [
+        constraints = [
             models.UniqueConstraint(fields=["owner", "source", "wallet"], name="one_account_a_wallet"),
             one_of("source", AccountSource, "account_source_known"),
         ]
-        indexes: ClassVar = [
+        indexes = [
             models.Index(
                 fields=["removed_at"],
                 condition=Q(removed_at__isnull=False),
@@ -67,14 +66,12 @@ class Account(models.Model):
         self.label = mask(self.label)
 
 
-class PerpsFill(models.Model):
+class PerpsFill(OwnedRow):
     """One fill, S1's columns and those of `trades.md`. `side` and `dir` are the exchange's words, fees may be < 0.
 
     `fill_uid` names it within its account, `digest` is of what it said. Amounts are as the exchange gives them.
     """
 
-    id = models.BigAutoField(primary_key=True)
-    owner = owner_key()
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
     sub_account_id = models.CharField(max_length=80)
     wallet_address = models.CharField(max_length=80, null=True)
@@ -96,25 +93,19 @@ class PerpsFill(models.Model):
     digest = models.CharField(max_length=48)
     created_at = models.DateTimeField()
 
-    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
-
     class Meta:
         db_table = "perps_fills"
-        constraints: ClassVar = [
-            models.UniqueConstraint(fields=["owner", "account", "fill_uid"], name="uniq_perps_fills_dedup")
-        ]
-        indexes: ClassVar = [
+        constraints = [models.UniqueConstraint(fields=["owner", "account", "fill_uid"], name="uniq_perps_fills_dedup")]
+        indexes = [
             models.Index(fields=["account", "ts_ms", "id"], name="perps_fills_of_account"),
             models.Index(fields=["owner", "asset", "-ts_ms"], name="perps_fills_of_asset"),
             models.Index(fields=["owner", "id"], name="perps_fills_owner_number"),
         ]
 
 
-class SpotActivity(models.Model):
+class SpotActivity(OwnedRow):
     """A swap or transfer that the gateway knows of, S1's columns; the transaction is unique for its owner."""
 
-    id = models.BigAutoField(primary_key=True)
-    owner = owner_key()
     tx_hash = models.CharField(max_length=120)
     ts_ms = models.BigIntegerField()
     type = models.CharField(max_length=40)
@@ -127,43 +118,35 @@ class SpotActivity(models.Model):
     created_at = models.DateTimeField()
     is_demo = models.BooleanField(default=False)
 
-    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
-
     class Meta:
         db_table = "external_spot_activities"
-        constraints: ClassVar = [models.UniqueConstraint(fields=["owner", "tx_hash"], name="one_activity_a_hash")]
-        indexes: ClassVar = [
+        constraints = [models.UniqueConstraint(fields=["owner", "tx_hash"], name="one_activity_a_hash")]
+        indexes = [
             models.Index(fields=["owner", "-ts_ms", "-id"], name="spot_activities_newest"),
             models.Index(fields=["owner", "id"], name="spot_activities_number"),
         ]
 
 
-class FundingPayment(models.Model):
+class FundingPayment(OwnedRow):
     """Funding that a position paid or received (+) in USD; the exchange gives it no number."""
 
-    owner = owner_key()
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
     ts_ms = models.BigIntegerField()
     symbol = models.CharField(max_length=40)
     amount_usd = amount_field()
 
-    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
-
     class Meta:
         db_table = "perps_funding"
-        constraints: ClassVar = [
-            models.UniqueConstraint(fields=["account", "ts_ms", "symbol"], name="one_funding_a_moment")
-        ]
+        constraints = [models.UniqueConstraint(fields=["account", "ts_ms", "symbol"], name="one_funding_a_moment")]
 
 
-class SyncState(models.Model):
+class SyncState(OwnedRow):
     """Up to where a source was read for an account (S1); an account of the gateway's spot history has no number.
 
     `last_synced_ts_ms` is the time of the newest row, `last_synced_at` the last try. `gap_at_ms` is a moment at which
     rows are missing that the source no longer gives; `unreadable` counts rows that could not be read.
     """
 
-    owner = owner_key()
     source = models.CharField(max_length=20)
     sub_account_id = models.CharField(max_length=80, blank=True)
     last_synced_ts_ms = models.BigIntegerField(null=True)
@@ -174,11 +157,9 @@ class SyncState(models.Model):
     gap_at_ms = models.BigIntegerField(null=True)
     unreadable = models.PositiveIntegerField(default=0)
 
-    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
-
     class Meta:
         db_table = "minara_history_sync_state"
-        constraints: ClassVar = [
+        constraints = [
             models.UniqueConstraint(fields=["owner", "source", "sub_account_id"], name="one_sync_state"),
             one_of("source", SyncSource, "sync_source_known"),
         ]
@@ -191,10 +172,9 @@ class SyncState(models.Model):
         return self.last_synced_at + timedelta(milliseconds=settings.MINARA.history_sync_failure_cooldown_ms)
 
 
-class FillDay(models.Model):
+class FillDay(OwnedRow):
     """The figures of an account's fills of one market on one day of its owner's zone (`core/figures.py`)."""
 
-    owner = owner_key()
     account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
     day = models.DateField()
     symbol = models.CharField(max_length=40)
@@ -214,9 +194,7 @@ class FillDay(models.Model):
     gaps = models.PositiveIntegerField()
     last_ts_ms = models.BigIntegerField()
 
-    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
-
     class Meta:
         db_table = "perps_fill_days"
-        constraints: ClassVar = [models.UniqueConstraint(fields=["account", "day", "symbol"], name="one_figure_a_day")]
-        indexes: ClassVar = [models.Index(fields=["owner", "-day"], name="perps_fill_days_of_owner")]
+        constraints = [models.UniqueConstraint(fields=["account", "day", "symbol"], name="one_figure_a_day")]
+        indexes = [models.Index(fields=["owner", "-day"], name="perps_fill_days_of_owner")]

@@ -48,7 +48,7 @@ class CapitalReading(CapitalValues, OwnedRow):
 
     class Meta:
         db_table = "capital_readings"
-        indexes: ClassVar = [
+        indexes = [
             models.Index(fields=["-at", "-id"], name="capital_readings_newest"),
             models.Index(fields=["owner", "-at", "-id"], name="capital_readings_of_owner"),
         ]

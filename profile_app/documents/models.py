@@ -1,7 +1,5 @@
 """The tables `documents` and `documents_revisions`: the text in force, what waits beside it, and every version."""
 
-from typing import ClassVar
-
 from django.db import models
 from django.db.models import Q
 
@@ -35,7 +33,7 @@ class Document(OwnedRow):
 
     class Meta:
         db_table = "documents"
-        constraints: ClassVar = [
+        constraints = [
             models.UniqueConstraint(
                 fields=["owner", "kind", "name"],
                 name="one_document_per_name",
@@ -46,7 +44,7 @@ class Document(OwnedRow):
                 name="document_held_text_is_dated",
             ),
         ]
-        indexes: ClassVar = [
+        indexes = [
             models.Index(fields=["rules_version", "id"], name="documents_rescan"),
             demo_index("documents_demo"),
         ]
@@ -91,7 +89,7 @@ class DocumentRevision(models.Model):
 
     class Meta:
         db_table = "documents_revisions"
-        constraints: ClassVar = [
+        constraints = [
             models.UniqueConstraint(fields=["document", "number"], name="one_document_version"),
             one_of("origin", Origin, "document_origin_known"),
         ]

@@ -1,7 +1,7 @@
 """Emptying a text that the prompt introduces as its owner's own: a key may only propose that."""
 
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any
 
 from django.urls import reverse
 from django.utils.translation import gettext_lazy
@@ -22,7 +22,7 @@ EMPTY = "empty"
 class TextProposed(Proposed):
     """A text that is removed; its versions stay."""
 
-    actions: ClassVar = {EMPTY: gettext_lazy("Remove a text")}
+    actions = {EMPTY: gettext_lazy("Remove a text")}
 
     def read(self, owner: User, key: str) -> dict[str, str] | None:
         document = find_document(owner=owner, kind=self.name, name=key)

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any
 
 from django.utils.translation import gettext as _, gettext_lazy
 
@@ -44,7 +44,7 @@ class DocumentRollback(TableRollback):
 
     name = "document"
     label = gettext_lazy("Agent files and custom prompts")
-    writes: ClassVar = {"workspace_file_written": WRITTEN, "custom_prompt_written": WRITTEN}
+    writes = {"workspace_file_written": WRITTEN, "custom_prompt_written": WRITTEN}
     effects = (
         Effect(
             WRITTEN,

@@ -80,7 +80,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='PerpsFill',
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('sub_account_id', models.CharField(max_length=80)),
                 ('wallet_address', models.CharField(max_length=80, null=True)),
                 ('oid', models.CharField(max_length=40)),
@@ -110,7 +110,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='SpotActivity',
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('tx_hash', models.CharField(max_length=120)),
                 ('ts_ms', models.BigIntegerField()),
                 ('type', models.CharField(max_length=40)),

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any
 
 from django.utils.translation import gettext as _, gettext_lazy
 from pydantic import JsonValue
@@ -30,8 +30,8 @@ class OnboardingProposed(Proposed):
 
     name, page = ONBOARDING, "onboarding:page"
     label = gettext_lazy("Onboarding")
-    actions: ClassVar = {ANSWER: gettext_lazy("Answer the onboarding")}
-    labels: ClassVar = {question.field: TEXTS[question].name for question in Question}
+    actions = {ANSWER: gettext_lazy("Answer the onboarding")}
+    labels = {question.field: TEXTS[question].name for question in Question}
 
     def value_label(self, name: str, value: Any) -> str:
         return answer_label(QUESTIONS[name], value)

@@ -54,7 +54,7 @@ class FinancialProfile(models.Model):
 
     class Meta:
         db_table = "financial_profile"
-        constraints: ClassVar = [
+        constraints = [
             models.CheckConstraint(
                 condition=Q(
                     include_memories__in=(0, 1),
@@ -80,12 +80,12 @@ class UserTag(OwnedRow):
 
     class Meta:
         db_table = "user_tags"
-        constraints: ClassVar = [
+        constraints = [
             models.UniqueConstraint(fields=["owner", "name"], name="one_tag_per_dimension"),
             one_of("name", SCHEMA, "user_tag_name_known"),
             one_of("source", TagSource, "user_tag_source_known"),
         ]
-        indexes: ClassVar = [demo_index("user_tags_demo")]
+        indexes = [demo_index("user_tags_demo")]
 
     def mask(self) -> None:
         """Mask nothing: values are words of a closed list."""
@@ -111,14 +111,14 @@ class UserTagEvent(OwnedRow):
 
     class Meta:
         db_table = "user_tag_events"
-        constraints: ClassVar = [
+        constraints = [
             one_of("name", SCHEMA, "user_tag_event_name_known"),
             models.CheckConstraint(
                 condition=Q(kind__in=("set", "cleared", "withdrawn", "outranked", "confirmed")),
                 name="user_tag_event_kind_known",
             ),
         ]
-        indexes: ClassVar = [
+        indexes = [
             models.Index(fields=["owner", "name", "-id"], name="user_tag_events_of"),
             demo_index("user_tag_events_demo"),
         ]
@@ -135,4 +135,4 @@ class UserTagV1(OwnedRow):
 
     class Meta:
         db_table = "user_tags_v1"
-        constraints: ClassVar = [models.UniqueConstraint(fields=["owner", "name"], name="one_v1_tag_per_dimension")]
+        constraints = [models.UniqueConstraint(fields=["owner", "name"], name="one_v1_tag_per_dimension")]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any
 
 from django.utils.translation import gettext_lazy
 
@@ -30,8 +30,8 @@ class SwitchesProposed(Proposed):
 
     name, page = SWITCHES, "profile:page"
     label = gettext_lazy("What prompts carry")
-    actions: ClassVar = {SET: gettext_lazy("Switch what prompts carry")}
-    labels: ClassVar = {
+    actions = {SET: gettext_lazy("Switch what prompts carry")}
+    labels = {
         "include_memories": gettext_lazy("Memories"),
         "include_trading_summary": gettext_lazy("Trading summary"),
         "include_tags": gettext_lazy("Tags"),
@@ -49,7 +49,7 @@ class TagProposed(Proposed):
     """A tag that a person declared."""
 
     name, page = TAG, "tags:page"
-    actions: ClassVar = {SET: gettext_lazy("Set a tag"), CLEAR: gettext_lazy("Clear a tag")}
+    actions = {SET: gettext_lazy("Set a tag"), CLEAR: gettext_lazy("Clear a tag")}
 
     def title(self, key: str) -> str:
         return str(NAMES[key])
@@ -74,7 +74,7 @@ class WalletsProposed(Proposed):
 
     name, page = WALLETS, "profile:page"
     label = gettext_lazy("Reference wallets")
-    actions: ClassVar = {SET: gettext_lazy("Replace the reference wallets")}
+    actions = {SET: gettext_lazy("Replace the reference wallets")}
 
     def read(self, owner: User, key: str) -> dict[str, list[str]]:
         return wallet_columns(load_wallets(owner, reader=owner))

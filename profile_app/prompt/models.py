@@ -54,7 +54,7 @@ class SessionSnapshot(models.Model):
 
     class Meta:
         db_table = "session_snapshots"
-        constraints: ClassVar = [
+        constraints = [
             models.CheckConstraint(
                 condition=Q(wiped_at__isnull=True) | Q(**dict.fromkeys(TEXTS, "")),
                 name="wiped_snapshot_is_empty",

@@ -6,11 +6,11 @@ from django.conf import settings
 from django.db import models
 
 from minara_site.kernel.fields import one_of
-from minara_site.kernel.ownership import OwnedQuerySet, owner_key
+from minara_site.kernel.ownership import OwnedQuerySet, OwnedRow
 from profile_app.rebuild.core import RUN_PREFIX, Flow, RunOutcome
 
 
-class RebuildRun(models.Model):
+class RebuildRun(OwnedRow):
     """One run of a flow for its owner; cost, model and tokens are in `llm_usage`, by `subject`.
 
     `reason` is the code of what kept it from asking or failed it. `read` counts rows and has the figures that were
@@ -18,7 +18,6 @@ class RebuildRun(models.Model):
     counts what of the answer did not count, by why.
     """
 
-    owner = owner_key()
     flow = models.CharField(max_length=16)
     outcome = models.CharField(max_length=10, default=RunOutcome.RUNNING)
     reason = models.CharField(max_length=60, blank=True)
@@ -31,15 +30,13 @@ class RebuildRun(models.Model):
     wrote = models.JSONField(default=list)
     dropped = models.JSONField(default=dict)
 
-    objects: ClassVar[Any] = OwnedQuerySet.as_manager()
-
     class Meta:
         db_table = "rebuild_runs"
-        constraints: ClassVar = [
+        constraints = [
             one_of("flow", Flow, "rebuild_flow_known"),
             one_of("outcome", RunOutcome, "rebuild_outcome_known"),
         ]
-        indexes: ClassVar = [
+        indexes = [
             models.Index(fields=["owner", "-id"], name="rebuild_runs_newest"),
             models.Index(fields=["owner", "flow", "-id"], name="rebuild_runs_of_flow"),
         ]

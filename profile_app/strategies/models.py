@@ -1,7 +1,5 @@
 """The table `strategy_runs`: one row an activation, closed once (R-47). Source: S3."""
 
-from typing import ClassVar
-
 from django.db import models
 from django.db.models import Q
 
@@ -28,7 +26,7 @@ class StrategyRun(OwnedRow):
 
     class Meta:
         db_table = "strategy_runs"
-        constraints: ClassVar = [
+        constraints = [
             models.UniqueConstraint(
                 fields=["owner", "strategy_id"], condition=Q(stopped_at__isnull=True), name="one_run_a_strategy"
             ),
@@ -39,7 +37,7 @@ class StrategyRun(OwnedRow):
                 name="strategy_run_stopped_with_reason",
             ),
         ]
-        indexes: ClassVar = [
+        indexes = [
             models.Index(fields=["-started_at", "-id"], name="strategy_runs_newest"),
             models.Index(fields=["owner", "-started_at", "-id"], name="strategy_runs_of_owner"),
         ]

@@ -1,7 +1,5 @@
 """The `workspaces` table: an owner's folder on one machine, and what was wrong with it when it was last read."""
 
-from typing import ClassVar
-
 from django.db import models
 
 from minara_site.kernel.ownership import OwnedRow
@@ -26,4 +24,4 @@ class Workspace(OwnedRow):
 
     class Meta:
         db_table = "workspaces"
-        constraints: ClassVar = [models.UniqueConstraint(fields=["mark"], name="one_workspace_per_mark")]
+        constraints = [models.UniqueConstraint(fields=["mark"], name="one_workspace_per_mark")]

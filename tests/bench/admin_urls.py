@@ -1,7 +1,5 @@
 """The project's addresses and the admin with the memories table, as its documentation sets it up."""
 
-from typing import ClassVar
-
 from django.contrib import admin
 from django.urls import path
 
@@ -15,8 +13,8 @@ __all__ = ["handler400", "handler403", "handler404", "handler500"]
 class MemoryAdmin(admin.ModelAdmin):
     """Columns and order of our own list."""
 
-    list_display: ClassVar = ["content", "category", "source", "updated_at"]
-    ordering: ClassVar = ["-updated_at", "-id"]
+    list_display = ["content", "category", "source", "updated_at"]
+    ordering = ["-updated_at", "-id"]
     list_per_page = 50
     show_full_result_count = True
 

@@ -1,7 +1,5 @@
 """The `toy_notes` table."""
 
-from typing import ClassVar
-
 from django.db import models
 from django.db.models import Q
 
@@ -25,8 +23,8 @@ class Note(OwnedRow):
 
     class Meta:
         db_table = "toy_notes"
-        constraints: ClassVar = [models.CheckConstraint(condition=~Q(text=""), name="toy_note_not_empty")]
-        indexes: ClassVar = [
+        constraints = [models.CheckConstraint(condition=~Q(text=""), name="toy_note_not_empty")]
+        indexes = [
             models.Index(fields=["owner", "-updated_at", "-id"], name="toy_notes_owner"),
             models.Index(fields=["rules_version", "id"], name="toy_notes_rescan"),
         ]

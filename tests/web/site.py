@@ -157,13 +157,6 @@ def detail(request: PageRequest) -> HttpResponse:
             total=2000,
             label="Tokens by section",
         ),
-        "spent": charts.meter(
-            charts.Value("Spent", 1.12),
-            charts.Value("Limit", 2, "2.00 USD"),
-            "learning: 1.12 of 2.00 USD",
-            reserved=charts.Value("Reserved", 0.08),
-            soft=0.8,
-        ),
         "trend": charts.line_chart(
             [charts.Point(f"{day} Jun", value) for day, value in enumerate([82, 84, 83, None, 76, 74.8], start=1)],
             "Composite score over 6 days, from 82 to 74.8; no value on 4 Jun",

@@ -34,16 +34,6 @@ class TestTables:
         html = render_to_string("parts/chart_sparkline.html", {"chart": spark})
         assert cells(html) == [("12 Jun", "7"), ("13 Jun", "more than 10,000")]
 
-    def test_of_a_meter(self) -> None:
-        spent = charts.meter(
-            Value("Spent", 1.5),
-            Value("Limit", 2),
-            "spent",
-            reserved=Value("Reserved", 0.25),
-        )
-        html = render_to_string("parts/chart_meter.html", {"chart": spent})
-        assert cells(html) == [("Spent", "1.5"), ("Reserved", "0.25"), ("Limit", "2")]
-
     def test_of_a_line(self) -> None:
         course = charts.line_chart([Point("12 Jun", 7), Point("13 Jun", None)], "course")
         html = render_to_string("parts/chart_line.html", {"chart": course})
@@ -87,18 +77,6 @@ class TestSegmentedBar:
     def test_never_leaves_its_field(self, values: list[int]) -> None:
         bar = charts.segmented_bar([("x", value) for value in values], "any")
         assert all(part.width >= 0 and part.x + part.width <= 2000.1 for part in bar.segments)
-
-
-class TestMeter:
-    @table(
-        ("value", "fill"),
-        [(0, "fill"), (79.99, "fill"), (80, "watch"), (99.99, "watch"), (100, "alarm"), (200, "alarm")],
-    )
-    def test_changes_its_colour_at_the_soft_limit_and_at_the_limit(self, value: float, fill: str) -> None:
-        assert charts.meter(Value("Spent", value), Value("Limit", 100), "spent", soft=0.8).fill == fill
-
-    def test_is_full_without_a_limit(self) -> None:
-        assert charts.meter(Value("Spent", 0), Value("Limit", 0), "spent").used == 100
 
 
 class TestLineChart:

@@ -1,7 +1,7 @@
 """The form of the settings page."""
 
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any
 from zoneinfo import available_timezones
 
 from django import forms
@@ -36,14 +36,14 @@ class PreferencesForm(forms.ModelForm):  # type: ignore[type-arg]
 
     class Meta:
         model = User
-        fields: ClassVar = ["display_name", "language", "time_zone", "theme", "density", "shortcuts"]
-        labels: ClassVar = {
+        fields = ["display_name", "language", "time_zone", "theme", "density", "shortcuts"]
+        labels = {
             "display_name": _("Display name"),
             "theme": _("Theme"),
             "density": _("Density"),
             "shortcuts": _("Single-key shortcuts, such as J, K and X in lists"),
         }
-        help_texts: ClassVar = {"display_name": _("What the console calls you; empty is your user name.")}
+        help_texts = {"display_name": _("What the console calls you; empty is your user name.")}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -1,7 +1,5 @@
 """The `audit_log` table. UPDATE and DELETE fail by trigger on both engines, even from SQL."""
 
-from typing import ClassVar
-
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -26,7 +24,7 @@ class AuditEntry(models.Model):
 
     class Meta:
         db_table = "audit_log"
-        indexes: ClassVar = [
+        indexes = [
             models.Index(fields=["-at", "-id"], name="audit_log_newest"),
             models.Index(fields=["owner", "-at", "-id"], name="audit_log_owner_newest"),
             models.Index(fields=["tool_call", "-at"], name="audit_log_tool"),

@@ -4,7 +4,7 @@ States, never texts: nothing in a change is masked, judged or purged. Source: `c
 """
 
 from enum import StrEnum
-from typing import ClassVar, Self
+from typing import Self
 
 from django.db import models
 from django.db.models import F, Q
@@ -43,8 +43,8 @@ class ChangeSet(models.Model):
 
     class Meta:
         db_table = "change_sets"
-        constraints: ClassVar = [one_of("state", SetState, "change_set_state_known")]
-        indexes: ClassVar = [
+        constraints = [one_of("state", SetState, "change_set_state_known")]
+        indexes = [
             models.Index(fields=["actor", "at"], name="change_sets_of_actor"),
             models.Index(fields=["run"], condition=Q(run__isnull=False), name="change_sets_of_run"),
         ]
@@ -76,7 +76,7 @@ class Change(models.Model):
 
     class Meta:
         db_table = "changes"
-        indexes: ClassVar = [models.Index(fields=["kind", "key", "id"], name="changes_of_row")]
+        indexes = [models.Index(fields=["kind", "key", "id"], name="changes_of_row")]
 
 
 class Revision(models.Model):
@@ -92,6 +92,4 @@ class Revision(models.Model):
 
     class Meta:
         db_table = "revisions"
-        constraints: ClassVar = [
-            models.UniqueConstraint(fields=["kind", "key", "number"], name="one_revision_a_number")
-        ]
+        constraints = [models.UniqueConstraint(fields=["kind", "key", "number"], name="one_revision_a_number")]

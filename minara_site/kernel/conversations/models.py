@@ -41,13 +41,13 @@ class Session(OwnedRow):
 
     class Meta:
         db_table = "sessions"
-        constraints: ClassVar = [
+        constraints = [
             models.CheckConstraint(
                 condition=models.Q(max_tier__range=(MIN_TIER, MAX_TIER)),
                 name="session_tier_known",
             )
         ]
-        indexes: ClassVar = [
+        indexes = [
             models.Index(fields=["owner", "-created_at", "-id"], name="sessions_owner_newest"),
             models.Index(fields=["-created_at", "-id"], name="sessions_newest"),
             models.Index(fields=["last_active_at"], condition=models.Q(ended_at__isnull=True), name="sessions_idle"),
@@ -80,4 +80,4 @@ class Turn(models.Model):
 
     class Meta:
         db_table = "conversation_turns"
-        constraints: ClassVar = [models.UniqueConstraint(fields=["session", "sequence"], name="one_turn_per_sequence")]
+        constraints = [models.UniqueConstraint(fields=["session", "sequence"], name="one_turn_per_sequence")]

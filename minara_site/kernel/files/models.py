@@ -1,7 +1,5 @@
 """The tables `stored_files` and `stored_parts`: a file in the database, in parts of at most 1 MiB."""
 
-from typing import ClassVar
-
 from django.db import models
 
 
@@ -16,7 +14,7 @@ class StoredFile(models.Model):
 
     class Meta:
         db_table = "stored_files"
-        constraints: ClassVar = []
+        constraints = []
 
 
 class StoredPart(models.Model):
@@ -28,4 +26,4 @@ class StoredPart(models.Model):
 
     class Meta:
         db_table = "stored_parts"
-        constraints: ClassVar = [models.UniqueConstraint(fields=["file", "number"], name="one_stored_part")]
+        constraints = [models.UniqueConstraint(fields=["file", "number"], name="one_stored_part")]

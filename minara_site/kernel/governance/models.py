@@ -24,7 +24,7 @@ class CapabilitySwitch(models.Model):
 
     class Meta:
         db_table = "capability_switches"
-        constraints: ClassVar = [
+        constraints = [
             models.CheckConstraint(
                 condition=Range(Length("capability"), NAME_CHARS),
                 name="capability_name_length",
@@ -74,11 +74,11 @@ class ShadowDecision(models.Model):
 
     class Meta:
         db_table = "shadow_decisions"
-        constraints: ClassVar = [
+        constraints = [
             models.UniqueConstraint(fields=["capability", "subject"], name="one_shadow_decision"),
             models.CheckConstraint(
                 condition=Range(Length("capability"), NAME_CHARS),
                 name="shadow_capability_name_length",
             ),
         ]
-        indexes: ClassVar = [models.Index(fields=["-at", "-id"], name="shadow_decisions_newest")]
+        indexes = [models.Index(fields=["-at", "-id"], name="shadow_decisions_newest")]

@@ -66,7 +66,7 @@ class Hold(models.Model):
 
     class Meta:
         db_table = "holds"
-        constraints: ClassVar = [
+        constraints = [
             models.UniqueConstraint(
                 fields=["kind", "object_id"],
                 condition=Q(decision__isnull=True),
@@ -75,7 +75,7 @@ class Hold(models.Model):
             one_of("reason", Reason, "hold_reason_known"),
             one_of("decision", Decision, "hold_decision_known", null=True),
         ]
-        indexes: ClassVar = [
+        indexes = [
             models.Index(
                 fields=["owner", "-held_at", "-id"],
                 condition=Q(decision__isnull=True),

@@ -1,7 +1,5 @@
 """The `idempotent_calls` table: the answers that a repeated call gets again."""
 
-from typing import ClassVar
-
 from django.db import models
 
 
@@ -18,5 +16,5 @@ class IdempotentCall(models.Model):
 
     class Meta:
         db_table = "idempotent_calls"
-        constraints: ClassVar = [models.UniqueConstraint(fields=["caller", "key"], name="one_call_per_idempotency_key")]
-        indexes: ClassVar = [models.Index(fields=["created_at"], name="idempotent_calls_oldest")]
+        constraints = [models.UniqueConstraint(fields=["caller", "key"], name="one_call_per_idempotency_key")]
+        indexes = [models.Index(fields=["created_at"], name="idempotent_calls_oldest")]

@@ -1,7 +1,5 @@
 """The `instance_meta` table: facts about this instance that never leave it."""
 
-from typing import ClassVar
-
 from django.db import models
 
 
@@ -13,4 +11,4 @@ class InstanceMeta(models.Model):
 
     class Meta:
         db_table = "instance_meta"
-        constraints: ClassVar = []
+        constraints = []

@@ -1,7 +1,6 @@
 """Tables of the job queue: runs (the outbox and the record), leases, workers seen, and who is busy."""
 
 from enum import StrEnum
-from typing import ClassVar
 
 from django.db import models
 from django.db.models import Q
@@ -53,7 +52,7 @@ class JobRun(models.Model):
 
     class Meta:
         db_table = "job_runs"
-        constraints: ClassVar = [
+        constraints = [
             models.UniqueConstraint(
                 fields=["job", "slot"],
                 condition=Q(slot__isnull=False),
@@ -66,7 +65,7 @@ class JobRun(models.Model):
             ),
             one_of("state", RunState, "job_run_state_known"),
         ]
-        indexes: ClassVar = [
+        indexes = [
             models.Index(fields=["-created_at", "-id"], name="job_runs_newest"),
             models.Index(fields=["job", "-created_at"], name="job_runs_by_job"),
             models.Index(
@@ -86,8 +85,8 @@ class OwnerSchedule(OwnedRow):
 
     class Meta:
         db_table = "owner_schedules"
-        constraints: ClassVar = [models.UniqueConstraint(fields=["owner", "job"], name="one_schedule_an_owner")]
-        indexes: ClassVar = [models.Index(fields=["due_at"], name="owner_schedules_due")]
+        constraints = [models.UniqueConstraint(fields=["owner", "job"], name="one_schedule_an_owner")]
+        indexes = [models.Index(fields=["due_at"], name="owner_schedules_due")]
 
 
 class Lease(models.Model):

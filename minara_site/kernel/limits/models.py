@@ -1,7 +1,5 @@
 """The counters of limits. On SQLite they live beside the queue, so that counting never waits for a write of data."""
 
-from typing import ClassVar
-
 from django.db import models
 
 
@@ -16,4 +14,4 @@ class RateCount(models.Model):
 
     class Meta:
         db_table = "rate_counts"
-        indexes: ClassVar = [models.Index(fields=["ends_at"], name="rate_counts_ended")]
+        indexes = [models.Index(fields=["ends_at"], name="rate_counts_ended")]

@@ -47,14 +47,14 @@ class LlmUsage(models.Model):
 
     class Meta:
         db_table = "llm_usage"
-        constraints: ClassVar = [
+        constraints = [
             one_of("category", Category, "llm_usage_category_known"),
             models.CheckConstraint(
                 condition=Q(cost_usd__gte=0),
                 name="llm_usage_cost_not_negative",
             ),
         ]
-        indexes: ClassVar = [
+        indexes = [
             models.Index(fields=["-ts", "-id"], name="llm_usage_newest"),
             models.Index(fields=["date", "category", "task", "model", "cost_usd"], name="llm_usage_by_day"),
             models.Index(fields=["category", "-ts", "-id"], name="llm_usage_by_category"),
@@ -83,7 +83,7 @@ class BudgetWindow(models.Model):
 
     class Meta:
         db_table = "budget_windows"
-        constraints: ClassVar = [
+        constraints = [
             models.UniqueConstraint(fields=["category", "window"], name="one_budget_window"),
             one_of("category", [*Category, EVERY], "budget_category_known"),
             models.CheckConstraint(
@@ -106,11 +106,11 @@ class BudgetReservation(models.Model):
 
     class Meta:
         db_table = "budget_reservations"
-        constraints: ClassVar = [
+        constraints = [
             one_of("category", Category, "reservation_category_known"),
             models.CheckConstraint(
                 condition=Q(amount_usd__gte=0),
                 name="reservation_not_negative",
             ),
         ]
-        indexes: ClassVar = [models.Index(fields=["expires_at"], name="budget_reservations_live")]
+        indexes = [models.Index(fields=["expires_at"], name="budget_reservations_live")]

@@ -7,7 +7,7 @@ far from the price before it that nothing reads it, until the next price agrees 
 """
 
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -48,7 +48,7 @@ class PriceBar(models.Model):
 
     class Meta:
         db_table = "price_bars"
-        constraints: ClassVar = [
+        constraints = [
             models.UniqueConstraint(
                 fields=["symbol", "closes_at", "interval_seconds"],
                 condition=Q(owner__isnull=True),
@@ -68,7 +68,7 @@ class PriceBar(models.Model):
                 name="price_bar_closes_later",
             ),
         ]
-        indexes: ClassVar = [
+        indexes = [
             demo_index("price_bars_demo"),
             models.Index(
                 fields=["symbol", "closes_at"],
@@ -108,7 +108,7 @@ class PricePoint(models.Model):
 
     class Meta:
         db_table = "price_points"
-        constraints: ClassVar = [
+        constraints = [
             models.UniqueConstraint(
                 fields=["symbol", "at"],
                 condition=Q(owner__isnull=True),
@@ -121,7 +121,7 @@ class PricePoint(models.Model):
             ),
             models.CheckConstraint(condition=Q(price__gt=0), name="price_point_positive"),
         ]
-        indexes: ClassVar = [
+        indexes = [
             demo_index("price_points_demo"),
             models.Index(
                 fields=["symbol", "at"],
@@ -147,4 +147,4 @@ class ChangedPrices(models.Model):
 
     class Meta:
         db_table = "changed_prices"
-        indexes: ClassVar = [models.Index(fields=["reader", "id"], name="changed_prices_reader")]
+        indexes = [models.Index(fields=["reader", "id"], name="changed_prices_reader")]

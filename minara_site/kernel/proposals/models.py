@@ -53,7 +53,7 @@ class ProposedChange(OwnedRow):
 
     class Meta:
         db_table = "proposed_changes"
-        constraints: ClassVar = [
+        constraints = [
             one_of("state", ProposalState, "proposal_state_known"),
             models.UniqueConstraint(
                 fields=["owner", "kind", "key", "actor"],
@@ -61,7 +61,7 @@ class ProposedChange(OwnedRow):
                 name="one_open_proposal_of_a_key",
             ),
         ]
-        indexes: ClassVar = [
+        indexes = [
             models.Index(
                 fields=["owner", "created_at", "id"],
                 condition=Q(state=ProposalState.OPEN),

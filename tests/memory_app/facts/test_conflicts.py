@@ -1,7 +1,7 @@
 """Two memories of which only one can hold, and what a limit forbids: found, marked, left out, decided (decisions, S1)."""
 
 from datetime import timedelta
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -317,7 +317,7 @@ class TestDeciding:
 class TestMarks:
     """A conflict is marked wherever a memory is answered, at the same cost however many there are."""
 
-    DOORS: ClassVar = {
+    DOORS = {
         "list": lambda agent, _pk: agent.get("/v1/memory?limit=200"),
         "one": lambda agent, pk: agent.get(f"/v1/memory/{pk}"),
         "search": lambda agent, _pk: agent.get("/v1/memory/search?q=charts"),
