@@ -36,16 +36,12 @@ def list_cases(*, owner: Owner) -> CaseQuerySet:
 
 def list_rows(owner: Owner) -> CaseQuerySet:
     """Return the cases of an owner as lists show them: without their words, hints only counted."""
-    rows: CaseQuerySet = TradingCase.objects.for_owner(owner).defer("decision").prefetch_related("hint_rows")
-    return rows
+    return TradingCase.objects.for_owner(owner).defer("decision").prefetch_related("hint_rows")
 
 
 def get_case(*, owner: Owner, case_id: int) -> TradingCase:
     """Return one case with its hints. Raises NotFound also for another owner's."""
-    found: TradingCase = or_not_found(
-        list_cases(owner=owner).filter(pk=case_id).first(), _("There is no such trading case.")
-    )
-    return found
+    return or_not_found(list_cases(owner=owner).filter(pk=case_id).first(), _("There is no such trading case."))
 
 
 def find_refused(cases: Sequence[TradingCase]) -> set[int]:

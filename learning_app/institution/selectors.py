@@ -27,8 +27,7 @@ LADDER = Prefetch(
 
 def list_runs(*, owner: Owner) -> "QuerySet[InstitutionRun]":
     """Return the runs of an owner, unordered, with what their roles said and their ladders."""
-    rows: QuerySet[InstitutionRun] = InstitutionRun.objects.for_owner(owner).prefetch_related(OUTPUTS, LADDER)
-    return rows
+    return InstitutionRun.objects.for_owner(owner).prefetch_related(OUTPUTS, LADDER)
 
 
 def get_run(*, owner: Owner, uid: str) -> InstitutionRun:

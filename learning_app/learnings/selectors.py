@@ -68,8 +68,7 @@ def no_such_learning() -> NotFound:
 
 def list_learnings(*, owner: Owner) -> LearningQuerySet:
     """Return the learnings that are not deleted, those that the guard holds among them, unordered."""
-    rows: LearningQuerySet = Learning.objects.for_owner(owner).filter(deleted_at__isnull=True)
-    return rows
+    return Learning.objects.for_owner(owner).filter(deleted_at__isnull=True)
 
 
 def find_suggested(

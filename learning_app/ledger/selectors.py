@@ -40,8 +40,7 @@ REASONS = ("entry_reason", "exit_reason")
 
 def list_trades(*, owner: Owner) -> "QuerySet[Trade]":
     """Return the trades of an owner, unordered."""
-    rows: QuerySet[Trade] = Trade.objects.for_owner(owner)
-    return rows
+    return Trade.objects.for_owner(owner)
 
 
 def list_newest(*, owner: Owner, asset: str, limit: int) -> list[Trade]:

@@ -36,8 +36,7 @@ MARKS = ("log_evidence", "max_log_evidence", "independent_cases", "beats_chance"
 def get_methodology(uid: str, *, for_update: bool = False) -> Methodology:
     """Return one methodology by its public id. Raises NotFound."""
     rows = Methodology.objects.select_for_update() if for_update else Methodology.objects
-    found: Methodology = or_not_found(rows.filter(uid=uid).first(), _("There is no such methodology."))
-    return found
+    return or_not_found(rows.filter(uid=uid).first(), _("There is no such methodology."))
 
 
 def get_readable(uid: str) -> Methodology:
@@ -50,8 +49,7 @@ def get_readable(uid: str) -> Methodology:
 
 def list_readable() -> MethodologyQuerySet:
     """Return what agents and users may read: everything that the guard does not hold."""
-    rows: MethodologyQuerySet = Methodology.objects.filter(held_at__isnull=True)
-    return rows
+    return Methodology.objects.filter(held_at__isnull=True)
 
 
 def list_injected(

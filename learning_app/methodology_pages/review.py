@@ -164,8 +164,7 @@ class NewMethodologyReview(MethodologyReview):
     refuse_needs_reason = True
 
     def waiting(self) -> Rows:
-        rows: Rows = Methodology.objects.unread()
-        return rows
+        return Methodology.objects.unread()
 
     def verdicts(self) -> tuple[Verdict, Verdict]:
         return (
@@ -230,8 +229,7 @@ class KeptBackReview(MethodologyReview):
     accept, refuse = gettext_lazy("Release"), gettext_lazy("Keep in quarantine")
 
     def waiting(self) -> Rows:
-        rows: Rows = Methodology.objects.kept_back()
-        return rows
+        return Methodology.objects.kept_back()
 
     def verdicts(self) -> tuple[Verdict, Verdict]:
         return (

@@ -41,11 +41,10 @@ def list_observations(row: Methodology) -> list[KnownBlock] | None:
 
 def count_known(row: Methodology) -> dict[str, int]:
     """Return how many of the blocks that the court counted were live, and how many wait for a control. One query."""
-    counts: dict[str, int] = Block.objects.filter(methodology=row, is_own=False).aggregate(
+    return Block.objects.filter(methodology=row, is_own=False).aggregate(
         live=Count("pk", filter=Q(known_at__isnull=False, is_replayed=False)),
         waiting=Count("pk", filter=Q(Exists(CaseHint.objects.filter(block=OuterRef("pk"))), is_waiting=True)),
     )
-    return counts
 
 
 def list_calls(row: Methodology) -> list[TradingCase]:

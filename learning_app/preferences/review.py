@@ -42,8 +42,7 @@ class ProposalReview(RecordedReview):
     accepts_together = False
 
     def waiting(self) -> Rows:
-        rows: Rows = Preference.objects.proposed().select_related("owner")
-        return rows
+        return Preference.objects.proposed().select_related("owner")
 
     def find(self, keys: Collection[str]) -> Sequence[Preference]:
         found = list(Preference.objects.filter(pk__in=ids_of(keys)).select_related("owner").order_by("pk"))

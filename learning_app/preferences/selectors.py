@@ -55,8 +55,7 @@ def preference_missing() -> NotFound:
 
 def list_preferences(*, owner: Owner) -> PreferenceQuerySet:
     """Return the preferences of an owner that the guard does not hold, unordered."""
-    rows: PreferenceQuerySet = Preference.objects.for_owner(owner).filter(held_at__isnull=True)
-    return rows
+    return Preference.objects.for_owner(owner).filter(held_at__isnull=True)
 
 
 def list_active_constraints(*, owner_id: int) -> list[Preference]:

@@ -92,11 +92,10 @@ class TfidfIndex(Generic[K]):
             if at is not None:
                 span = slice(self.starts[at], self.starts[at + 1])
                 scores[self.places[span]] += weight * self.weights[span]
-        rounded: Vector = np.minimum(
+        return np.minimum(
             np.round(scores / math.sqrt(square or 1), _DECIMALS),
             1.0,
         )
-        return rounded
 
     def find_most_similar(self, query: Counter[str]) -> Match[K] | None:
         """Return the most similar text, of equal ones the smallest key; None when all have nothing in common."""

@@ -135,8 +135,7 @@ def find(
         direction=direction,
         state=state,
     )
-    found: BundleTransfer | None = waiting.select_related("owner").first()
-    return found
+    return waiting.select_related("owner").first()
 
 
 def end(

@@ -230,8 +230,7 @@ def drop_unneeded(ids: Sequence[int], source: DerivedTable) -> None:
 
 def vectors_of(ids: Sequence[int], source: DerivedTable) -> "QuerySet[Any]":
     """Return the vectors of these rows."""
-    vectors: QuerySet[Any] = MemoryVector.objects.filter(kind=source.kind, object_id__in=ids)
-    return vectors
+    return MemoryVector.objects.filter(kind=source.kind, object_id__in=ids)
 
 
 def count_outcomes(stored: Iterable[Outcome], *, of: int) -> Counts:

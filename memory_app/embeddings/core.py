@@ -50,8 +50,7 @@ def normalise_vectors(raw: ArrayLike, *, count: int) -> Vector:
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     if not np.isfinite(lengths).all() or not lengths.all():
         raise BadVectors("A vector is zero or not finite.")
-    unit: Vector = (rows / lengths).astype(np.float32)
-    return unit
+    return (rows / lengths).astype(np.float32)
 
 
 def pack(vector: Vector) -> bytes:
@@ -61,8 +60,7 @@ def pack(vector: Vector) -> bytes:
 
 def unpack(blobs: Sequence[bytes | memoryview], *, dimensions: int) -> Vector:
     """Return stored vectors of one length as rows."""
-    rows: Vector = np.frombuffer(b"".join(blobs), dtype=STORED).reshape(len(blobs), dimensions)
-    return rows
+    return np.frombuffer(b"".join(blobs), dtype=STORED).reshape(len(blobs), dimensions)
 
 
 def nearest_of(
@@ -99,8 +97,7 @@ def cosines_of(rows: Vector, query: Vector) -> Vector:
     The product takes one thread: BLAS takes all, and on a busy machine waits for the last of them ten times longer
     than it works.
     """
-    cosines: Vector = np.round(
+    return np.round(
         np.clip(np.einsum("ij,j->i", rows, query), -1, 1),
         6,
     )
-    return cosines

@@ -129,8 +129,7 @@ def note_dimensions(label: str, vector: Vector) -> None:
 
 def known_dimensions(label: str) -> int | None:
     """Return the length of this model's last answer, None when no process remembers one. Asks nobody."""
-    known: int | None = cache.get(dimensions_mark(label))
-    return known
+    return cache.get(dimensions_mark(label))
 
 
 def dimensions_mark(label: str) -> str:

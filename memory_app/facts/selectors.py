@@ -74,14 +74,12 @@ def list_facts(*, owner: Owner, state: FactState | None = None) -> MemoryQuerySe
 
 def list_events(*, owner: Owner) -> "QuerySet[ConsolidationEvent]":
     """Return the events of a list, unordered."""
-    events: QuerySet[ConsolidationEvent] = ConsolidationEvent.objects.for_owner(owner)
-    return events
+    return ConsolidationEvent.objects.for_owner(owner)
 
 
 def list_conflicts(*, owner: Owner) -> "QuerySet[FactConflict]":
     """Return the pairs that wait for a decision, unordered."""
-    pairs: QuerySet[FactConflict] = FactConflict.objects.for_owner(owner).open()
-    return pairs
+    return FactConflict.objects.for_owner(owner).open()
 
 
 def find_retirements(ids: Collection[int]) -> dict[int, ConsolidationEvent]:

@@ -41,14 +41,12 @@ class DerivedTable:
     @property
     def table(self) -> str:
         """Return its name in the database."""
-        name: str = self.model._meta.db_table  # noqa: SLF001 documented by Django
-        return name
+        return self.model._meta.db_table  # noqa: SLF001 documented by Django
 
     @property
     def rows(self) -> "QuerySet[Any]":
         """Return every row."""
-        rows: QuerySet[Any] = self.model.objects.all()
-        return rows
+        return self.model.objects.all()
 
     @property
     def to_embed(self) -> "QuerySet[Any]":
@@ -63,5 +61,4 @@ def derived_tables() -> list[DerivedTable]:
 
 def derived_table(kind: Kind) -> DerivedTable:
     """Return the table of a kind of document."""
-    table: DerivedTable = load("derived")[kind.value]
-    return table
+    return load("derived")[kind.value]

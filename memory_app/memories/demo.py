@@ -88,8 +88,7 @@ def edited_since(load: DemoLoad) -> Q:
 
 def demo_memories(owner: User) -> MemoryQuerySet:
     """Return the demo's memories of an owner."""
-    rows: MemoryQuerySet = Memory.objects.for_owner(owner).filter(is_demo=True)
-    return rows
+    return Memory.objects.for_owner(owner).filter(is_demo=True)
 
 
 def write_demo_memory(load: DemoLoad, owner: User, memory: DemoMemory) -> None:

@@ -224,8 +224,7 @@ def find_preference(memory: Memory) -> Preference | None:
     """Return the preference that a memory stands for, None for another memory. One query at most."""
     if memory.preference_id is None:
         return None
-    found: Preference | None = Preference.objects.filter(pk=memory.preference_id, owner_id=memory.owner_id).first()
-    return found
+    return Preference.objects.filter(pk=memory.preference_id, owner_id=memory.owner_id).first()
 
 
 def find_constraint(memory: Memory) -> Preference | None:
@@ -241,8 +240,7 @@ def find_constraint(memory: Memory) -> Preference | None:
         state__in=(PreferenceState.PROPOSED, PreferenceState.ACTIVE),
     )
     wanted = Q(pk=memory.preference_id) if memory.preference_id else said
-    found: Preference | None = Preference.objects.filter(wanted, owner_id=memory.owner_id).order_by("-pk").first()
-    return found
+    return Preference.objects.filter(wanted, owner_id=memory.owner_id).order_by("-pk").first()
 
 
 def find_version(memory: Memory, version: int) -> Memory | MemoryRevision:

@@ -170,12 +170,11 @@ def readable(owner: User) -> MemoryQuerySet:
 
 def edges_to_assets(owner: User) -> "QuerySet[MemoryEdge]":
     """Return the edges from this owner's memories to what they are about."""
-    edges: QuerySet[MemoryEdge] = MemoryEdge.objects.for_owner(owner).filter(
+    return MemoryEdge.objects.for_owner(owner).filter(
         src_table=SourceTable.MEMORIES,
         dst_entity_kind=NodeKind.TICKER,
         edge_type__in=ABOUT,
     )
-    return edges
 
 
 def hard_constraint_part(asked: PageScope) -> Section:

@@ -75,8 +75,7 @@ class Ages:
 
 def entries_of(owner: Owner, role_id: str) -> RoleMemoryQuerySet:
     """Return the entries of a role."""
-    entries: RoleMemoryQuerySet = RoleMemory.objects.for_owner(owner).filter(role_id=role_id)
-    return entries
+    return RoleMemory.objects.for_owner(owner).filter(role_id=role_id)
 
 
 def load_statuses(owner: Owner, now: datetime) -> list[RoleStatus]:

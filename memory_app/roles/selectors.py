@@ -26,10 +26,9 @@ def subject_of(entry_id: int) -> str:
 def get_entry(*, owner: Owner, entry_id: int, lock: bool = False) -> RoleMemory:
     """Return one entry, held or not. Raises NotFound also for another owner's."""
     rows = RoleMemory.objects.for_owner(owner).filter(pk=entry_id)
-    entry: RoleMemory = or_not_found(
+    return or_not_found(
         (rows.select_for_update(of=("self",)) if lock else rows).first(), _("There is no such decision.")
     )
-    return entry
 
 
 def list_entries(

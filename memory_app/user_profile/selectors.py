@@ -17,20 +17,17 @@ from minara_site.kernel.prepared import OWNER_ID, Prepared
 
 def list_entries(*, owner: Owner) -> "QuerySet[UserProfileEntry]":
     """Return the entries that stand, unordered: the reader's list or block orders them."""
-    entries: QuerySet[UserProfileEntry] = UserProfileEntry.objects.for_owner(owner).exclude(value="")
-    return entries
+    return UserProfileEntry.objects.for_owner(owner).exclude(value="")
 
 
 def list_known(*, owner: Owner) -> "QuerySet[UserProfileEntry]":
     """Return the entries that stand and those whose first value waits, unordered."""
-    known: QuerySet[UserProfileEntry] = UserProfileEntry.objects.for_owner(owner).exclude(value="", held_value="")
-    return known
+    return UserProfileEntry.objects.for_owner(owner).exclude(value="", held_value="")
 
 
 def find_entry(*, owner: Owner, key: str) -> UserProfileEntry | None:
     """Return the entry of a key, also one whose first value waits."""
-    entry: UserProfileEntry | None = UserProfileEntry.objects.for_owner(owner).filter(key=key).first()
-    return entry
+    return UserProfileEntry.objects.for_owner(owner).filter(key=key).first()
 
 
 def get_entry(*, owner: Owner, key: str) -> UserProfileEntry:

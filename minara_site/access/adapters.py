@@ -74,8 +74,7 @@ class ClosedAccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     ) -> HttpResponse | None:
         """Note which password was right: a second step counts for that one only."""
         note_password(request.session, user)
-        answer: HttpResponse | None = super().pre_login(request, user, **kwargs)
-        return answer
+        return super().pre_login(request, user, **kwargs)
 
     def get_client_ip(self, request: HttpRequest) -> str:
         """Return the address that counts: of the client, or of the nearest machine that we do not trust."""
@@ -120,8 +119,7 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
             return cipher().decrypt(encrypted_text).decode()
         except InvalidToken:
             logger.error("second_factor_unreadable")  # noqa: TRY400 - the trace would say nothing more
-            fresh: str = generate_totp_secret()
-            return fresh
+            return generate_totp_secret()
 
 
 def cipher() -> Fernet:

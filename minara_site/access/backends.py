@@ -12,5 +12,4 @@ class AccountBackend(AuthenticationBackend):  # type: ignore[misc]
     def get_user(self, user_id: int) -> User | None:
         """Return the active user with role and `has_factor`, or None."""
         users = User.objects.with_role().annotate(has_factor=factor_exists())
-        found: User | None = users.filter(pk=user_id, is_active=True).first()
-        return found
+        return users.filter(pk=user_id, is_active=True).first()

@@ -116,8 +116,7 @@ class Principal:
             raise NotFound(_("There is no such owner."))
         if owner_name == ALL_OWNERS:
             return EVERYONE
-        found: User = or_not_found(User.objects.named(owner_name).first(), _("There is no such owner."))
-        return found
+        return or_not_found(User.objects.named(owner_name).first(), _("There is no such owner."))
 
     def reaches(self, act: Act) -> Owner:
         """Return whose single objects this caller may open by id: in the browser staff open anyone's."""

@@ -112,23 +112,20 @@ def operators_who_sign_in() -> "QuerySet[User]":
 
 def list_users() -> "QuerySet[User]":
     """Return everybody with role, by name."""
-    users: QuerySet[User] = User.objects.with_role().order_by("username")
-    return users
+    return User.objects.with_role().order_by("username")
 
 
 def get_user(name: str) -> User:
     """Return the user of this name with role. Raises NotFound."""
-    user: User = or_not_found(
+    return or_not_found(
         User.objects.with_role().named(name).first(),
         _("There is no user named %(name)s. Make it with `minara user create %(name)s`.") % {"name": name},
     )
-    return user
 
 
 def find_user_id(name: str) -> int | None:
     """Return the id of the user of this name."""
-    found: int | None = User.objects.named(name).values_list("pk", flat=True).first()
-    return found
+    return User.objects.named(name).values_list("pk", flat=True).first()
 
 
 def change_role(

@@ -30,8 +30,7 @@ class ProposedReview(ReviewKind):
     is_own = True
 
     def waiting(self) -> Rows:
-        rows: Rows = ProposedChange.objects.open().select_related("owner")
-        return rows
+        return ProposedChange.objects.open().select_related("owner")
 
     def waiting_for(self, principal: Principal) -> Rows:
         return self.waiting().filter(owner=principal.owner)

@@ -30,8 +30,7 @@ PROFILE_DAYS = 30
 
 def list_accounts(*, owner: Owner) -> AccountQuerySet:
     """Return the accounts of an owner that were not removed, unordered."""
-    rows: AccountQuerySet = Account.objects.for_owner(owner).live()
-    return rows
+    return Account.objects.for_owner(owner).live()
 
 
 def get_account(*, owner: Owner, account_id: int, is_removed: bool = False) -> Account:
@@ -56,8 +55,7 @@ def has_gateway(owner: User) -> bool:
 def list_owners() -> "QuerySet[User]":
     """Return the owners with something to read: an account, or the gateway."""
     has_account = Q(Exists(Account.objects.live().filter(owner=OuterRef("pk"))))
-    rows: QuerySet[User] = User.objects.filter(has_account | Q(is_default=True) if is_gateway_set() else has_account)
-    return rows
+    return User.objects.filter(has_account | Q(is_default=True) if is_gateway_set() else has_account)
 
 
 def has_exchange() -> bool:
@@ -82,8 +80,7 @@ def list_read() -> AccountQuerySet:
         read |= ~is_gateways & Q(address__regex=f"^{EVM.pattern}$")
     if is_gateway_set():
         read |= is_gateways & Q(owner__is_default=True)
-    rows: AccountQuerySet = Account.objects.live().filter(read, is_demo=False)
-    return rows
+    return Account.objects.live().filter(read, is_demo=False)
 
 
 def account_records(rows: Sequence[Account], owner: User) -> list[dict[str, Any]]:
@@ -111,8 +108,7 @@ def state_key(account: Account) -> tuple[SyncSource, str]:
 
 def list_fills(*, owner: Owner) -> "QuerySet[PerpsFill]":
     """Return the fills of accounts that were not removed, unordered."""
-    rows: QuerySet[PerpsFill] = PerpsFill.objects.for_owner(owner).filter(account__removed_at__isnull=True)
-    return rows
+    return PerpsFill.objects.for_owner(owner).filter(account__removed_at__isnull=True)
 
 
 def fill_rows(rows: "QuerySet[PerpsFill]") -> list[Any]:

@@ -17,14 +17,12 @@ from profile_app.documents.models import Document, DocumentRevision
 
 def find_document(*, owner: Owner, kind: str, name: str) -> Document | None:
     """Return a document, None where there never was one."""
-    found: Document | None = Document.objects.for_owner(owner).filter(kind=kind, name=name).first()
-    return found
+    return Document.objects.for_owner(owner).filter(kind=kind, name=name).first()
 
 
 def list_documents(*, owner: Owner, kind: str) -> "QuerySet[Document]":
     """Return the documents of a kind by name, those that say nothing too."""
-    documents: QuerySet[Document] = Document.objects.for_owner(owner).filter(kind=kind).order_by("name")
-    return documents
+    return Document.objects.for_owner(owner).filter(kind=kind).order_by("name")
 
 
 def load_texts_in_force(
@@ -64,10 +62,7 @@ def list_revisions(document: Document) -> "QuerySet[DocumentRevision]":
 
 def get_revision(document: Document, number: int) -> DocumentRevision:
     """Return one version. Raises NotFound."""
-    revision: DocumentRevision = or_not_found(
-        list_revisions(document).filter(number=number).first(), _("There is no such version.")
-    )
-    return revision
+    return or_not_found(list_revisions(document).filter(number=number).first(), _("There is no such version."))
 
 
 def get_version_text(document: Document, number: int) -> str:

@@ -48,8 +48,7 @@ def list_memories(owner: User) -> MemoryQuerySet:
         "source": Source.USER_MANUAL,
         "deleted_at": None,
     }
-    rows: MemoryQuerySet = Memory.objects.for_owner(owner).filter(origin__in=list(ORIGINS), **kind)
-    return rows
+    return Memory.objects.for_owner(owner).filter(origin__in=list(ORIGINS), **kind)
 
 
 def find_memories(owner: User, *, lock: bool = False) -> dict[Question, Memory]:

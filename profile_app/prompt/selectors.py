@@ -176,10 +176,7 @@ def get_snapshot(*, owner: Owner, session_id: str) -> SessionSnapshot:
     """Return the snapshot of a session. Raises NotFound also for another owner's."""
     snapshots = SessionSnapshot.objects.for_owner(owner).select_related("session")
     is_id = storable_problem(session_id) is None
-    snapshot: SessionSnapshot = or_not_found(
-        snapshots.filter(pk=session_id).first() if is_id else None, _("There is no such session.")
-    )
-    return snapshot
+    return or_not_found(snapshots.filter(pk=session_id).first() if is_id else None, _("There is no such session."))
 
 
 def get_frozen_prompt(*, owner: Owner, session_id: str) -> SessionSnapshot:

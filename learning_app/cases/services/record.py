@@ -144,8 +144,7 @@ def find_repeated(case: TradingCase, hinted: Sequence[Methodology]) -> TradingCa
     """Return the case that an unsaved one repeats, with the same hints in any order. The owner is locked."""
     others = Count("hint_rows", filter=~Q(hint_rows__methodology__in=hinted))
     rows = list_repeated(CASE_KIND, case, ARGUMENTS).alias(hints=Count("hint_rows"), others=others)
-    found: TradingCase | None = rows.filter(hints=len(hinted), others=0).first()
-    return found
+    return rows.filter(hints=len(hinted), others=0).first()
 
 
 def build_case(

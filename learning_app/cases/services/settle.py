@@ -162,8 +162,7 @@ def find_event(number: int, case_id: int) -> int | None:
     of_method = LifecycleEvent.objects.filter(methodology=number).order_by("-pk")
     begun = of_method.filter(kind__in=BEGINNINGS).values_list("pk", flat=True).first()
     events = of_method.filter(case_id=case_id, kind=LifecycleKind.OUTCOME_RECORDED, pk__gt=begun or 0)
-    found: int | None = events.exclude(details__has_key="reverses").values_list("pk", flat=True).first()
-    return found
+    return events.exclude(details__has_key="reverses").values_list("pk", flat=True).first()
 
 
 def weigh_block(block: Block, cases: Sequence[TradingCase]) -> None:

@@ -223,8 +223,7 @@ class Committee:
 
 def calls_of(run: InstitutionRun) -> "QuerySet[LlmUsage]":
     """Return the model calls of a run; that its subject is not empty lets the index of subjects be used."""
-    rows: QuerySet[LlmUsage] = LlmUsage.objects.filter(subject=run.subject).exclude(subject="")
-    return rows
+    return LlmUsage.objects.filter(subject=run.subject).exclude(subject="")
 
 
 def question_of(run: InstitutionRun, position: Position, said: Said) -> Question[Any]:
@@ -312,8 +311,7 @@ def find_last_decision(run: InstitutionRun, *, at: datetime) -> InstitutionRun |
     )
     if run.as_of is None:
         rows = rows.filter(as_of__isnull=True)
-    found: InstitutionRun | None = rows.filter(decided_at__lt=at, is_demo=False).order_by("-decided_at", "-pk").first()
-    return found
+    return rows.filter(decided_at__lt=at, is_demo=False).order_by("-decided_at", "-pk").first()
 
 
 def describe_last(

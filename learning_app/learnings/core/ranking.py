@@ -22,19 +22,16 @@ class Counters(Generic[N]):
     @property
     def success_factor(self) -> N:
         """The share of successes with one more of each, above 0 and below 1."""
-        factor: N = (self.success + 1) / (self.success + self.failure + 2)
-        return factor
+        return (self.success + 1) / (self.success + self.failure + 2)
 
     @property
     def decay(self) -> N:
         """What being ignored left of it: half for each 30 times, above 0 and at most 1."""
-        factor: N = 0.5 ** (self.ignored / HALF_AFTER_IGNORED)
-        return factor
+        return 0.5 ** (self.ignored / HALF_AFTER_IGNORED)
 
     def rank(self, cosine: N) -> N:
         """Return the rank of a suggestion with this cosine: never above the cosine."""
-        rank: N = cosine * self.success_factor * self.decay
-        return rank
+        return cosine * self.success_factor * self.decay
 
 
 _OPPOSITES = tuple(

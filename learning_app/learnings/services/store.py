@@ -167,5 +167,4 @@ def find_same(row: Learning) -> Learning | None:
             {pk: text for pk, text in newest if not count_terms(text)},
         )
         best = match.key if match and match.score >= SAME_TRIGGER else None
-    found: Learning | None = own.select_for_update(of=("self",)).filter(pk=best).first() if best else None
-    return found
+    return own.select_for_update(of=("self",)).filter(pk=best).first() if best else None

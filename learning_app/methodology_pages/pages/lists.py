@@ -186,8 +186,7 @@ def list_for(principal: Principal) -> MethodologyQuerySet:
     """Return what a reader may list: operators what is held too, no one what was discarded."""
     if not principal.may(Act.METHODOLOGY_DECIDE):
         return list_readable()
-    rows: MethodologyQuerySet = Methodology.objects.exclude(dedup_key__startswith=DISCARDED)
-    return rows
+    return Methodology.objects.exclude(dedup_key__startswith=DISCARDED)
 
 
 def shape_rows(rows: Sequence[Methodology], principal: Principal) -> list[MethodologyRow]:

@@ -147,8 +147,7 @@ def find_same(row: Preference) -> Preference | None:
         (pk for pk in similar if says_the_same(row.statement, texts[pk])),
         None,
     )
-    found: Preference | None = compared.filter(pk=same).select_for_update(of=("self",)).first() if same else None
-    return found
+    return compared.filter(pk=same).select_for_update(of=("self",)).first() if same else None
 
 
 def repeat(

@@ -65,8 +65,7 @@ class HttpProvider:
 
     def embed_query(self, text: str) -> Vector:
         """Return the vector of a query; it is asked once, for somebody waits."""
-        vector: Vector = self._ask([text], self.query_fields, seconds=QUERY_SECONDS)[0]
-        return vector
+        return self._ask([text], self.query_fields, seconds=QUERY_SECONDS)[0]
 
     def _ask(
         self,

@@ -34,8 +34,7 @@ class LocalProvider:
     def embed_query(self, text: str) -> Vector:
         """Return the vector of how a query begins; the model wants queries and passages under prefixes of their own."""
         beginning = text.encode(errors="replace")[:MAX_QUERY_BYTES].decode(errors="ignore")
-        vector: Vector = self._embed([beginning], is_query=True)[0]
-        return vector
+        return self._embed([beginning], is_query=True)[0]
 
     def _embed(self, texts: Sequence[str], *, is_query: bool) -> Vector:
         model = load_model(VARIANTS.get(self.model, ""))

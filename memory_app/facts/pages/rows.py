@@ -180,8 +180,7 @@ def verdicts_of_events(events: Iterable[ConsolidationEvent], *, reader: User) ->
 
 def with_facts() -> "QuerySet[FactVerdict]":
     """Return verdicts with the facts of their pairs."""
-    verdicts: QuerySet[FactVerdict] = FactVerdict.objects.select_related("conflict__older", "conflict__newer")
-    return verdicts
+    return FactVerdict.objects.select_related("conflict__older", "conflict__newer")
 
 
 def choices_beside(row: FactVerdict) -> tuple[DecisionKind, ...]:

@@ -106,10 +106,9 @@ def resolve_pair(
 
 def find_conflict(owner: Owner, conflict_id: int) -> FactConflict:
     """Return a conflict of this owner. Raises NotFound."""
-    found: FactConflict = or_not_found(
+    return or_not_found(
         FactConflict.objects.for_owner(owner).filter(pk=conflict_id).first(), _("There is no such conflict.")
     )
-    return found
 
 
 def side_of(row: Memory, *, waits: bool = True) -> Side:

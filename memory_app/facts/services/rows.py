@@ -94,8 +94,7 @@ def note(
         )
         for step in steps
     ]
-    stored: list[ConsolidationEvent] = ConsolidationEvent.objects.bulk_create(events)
-    return stored
+    return ConsolidationEvent.objects.bulk_create(events)
 
 
 def audit(

@@ -71,8 +71,7 @@ def take_back(undone: ConsolidationEvent, *, actor: str, now: datetime) -> Conso
 def find_pair(event: ConsolidationEvent) -> "QuerySet[FactConflict]":
     """Return the pair that an event is about, as a query."""
     ids = (event.fact_id, event.other_id)
-    pair: QuerySet[FactConflict] = FactConflict.objects.filter(older__in=ids, newer__in=ids)
-    return pair
+    return FactConflict.objects.filter(older__in=ids, newer__in=ids)
 
 
 def taken_back(
@@ -97,8 +96,7 @@ def taken_back(
 def find_event(owner: Owner, event_id: int) -> ConsolidationEvent:
     """Return a decision of this owner's trail that can be taken back. Raises NotFound."""
     events = ConsolidationEvent.objects.for_owner(owner).filter(kind__in=UNDOABLE, other_id__isnull=False)
-    found: ConsolidationEvent = or_not_found(events.filter(pk=event_id).first(), _("There is no such decision."))
-    return found
+    return or_not_found(events.filter(pk=event_id).first(), _("There is no such decision."))
 
 
 def requeue(event_ids: Collection[int], *, actor: str, now: datetime) -> None:

@@ -34,8 +34,7 @@ def records_of(page: Any) -> list[Any]:
     lists = [page[name] for name in LISTS if isinstance(page.get(name), list)] if isinstance(page, dict) else []
     if len(lists) != 1:
         raise UnusableError(Expected.LIST, LISTS[0])
-    found: list[Any] = lists[0]
-    return found
+    return lists[0]
 
 
 def read_record(record: Record) -> Iterator[Entry]:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from memory_app.index.pages import search_filter
 from memory_app.index.selectors import limited, narrow
 from memory_app.memories.core import State
-from memory_app.memories.models import Memory, MemoryQuerySet
+from memory_app.memories.models import Memory
 from memory_app.memories.selectors import retention_cutoff
 from minara_site.access.policy import Act
 from minara_site.kernel.core.vocabulary import BROUGHT_IN, IMPORT_ORIGIN, IMPORTED, Category, Source
@@ -25,8 +25,7 @@ from minara_site.web.lists import BulkAction, Column, Empty, ListSpec, by_time
 
 def in_state(rows: Any, state: str) -> Rows:
     """Keep live rows, or those that can be restored."""
-    chosen: MemoryQuerySet = rows.in_state(State(state), retention_cutoff(timezone.now()))
-    return chosen
+    return rows.in_state(State(state), retention_cutoff(timezone.now()))
 
 
 def from_sources(rows: Rows, sources: Sequence[str]) -> Rows:

@@ -139,11 +139,10 @@ def list_calls(entry: RoleMemory) -> list[CallRow]:
 
 def shadow_of(entry: RoleMemory) -> ShadowDecision | None:
     """Return what the reflection would have written while it was in shadow. One query."""
-    found: ShadowDecision | None = ShadowDecision.objects.filter(
+    return ShadowDecision.objects.filter(
         capability=ROLE_REFLECTION.name,
         subject=subject_of(entry.pk),
     ).first()
-    return found
 
 
 def probe_rows(entry: RoleMemory, role: MemoryRole | None) -> list[tuple[Text, Text]]:

@@ -80,8 +80,7 @@ def list_held(*, owner: Owner, now: datetime) -> "QuerySet[Hold]":
     """
     holds = Hold.objects.for_owner(owner).filter(OF_AGENTS, held_at__gte=now - SPAN, undone_at=None)
     left_out = Q(decision=Decision.RELEASED) | Q(reason=OWNER_DECIDES) | Q(actor=DEMO_KEY)
-    newest: QuerySet[Hold] = holds.exclude(left_out).order_by("-held_at", "-pk")
-    return newest
+    return holds.exclude(left_out).order_by("-held_at", "-pk")
 
 
 def find_held_writes(holds: Iterable[tuple[str, datetime]], *, owner: Owner, now: datetime) -> list[Anomaly]:
@@ -124,12 +123,10 @@ def count_writes(*, now: datetime) -> "QuerySet[Any]":
 def list_rows_of(writer: str) -> "QuerySet[Memory]":
     """Return the memories that this writer wrote last, or that this run of an import stored, unordered."""
     if not writer.startswith(IMPORT):
-        by_actor: QuerySet[Memory] = Memory.objects.filter(actor=writer)
-        return by_actor
+        return Memory.objects.filter(actor=writer)
     entries = entries_of(writer).filter(tool_call__in=IMPORT_ACTS).order_by("pk").values_list("details", flat=True)
     runs = (run for details in entries[:MAX_ENTRIES] for run in id_runs(details))
     ranges = Q(pk__in=())
     for run in runs_of({pk for first, last in runs for pk in range(first, last + 1)})[:MAX_RUNS]:
         ranges |= Q(pk__range=run)
-    stored: QuerySet[Memory] = Memory.objects.filter(ranges)
-    return stored
+    return Memory.objects.filter(ranges)

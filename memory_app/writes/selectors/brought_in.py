@@ -38,10 +38,9 @@ def list_brought_in(owner: User, *, unseen: bool = False) -> list[BroughtInRow]:
 
 def get_brought_in(owner: User, brought_in_id: int) -> BroughtIn:
     """Return one import by somebody else for this owner. Raises NotFound."""
-    found: BroughtIn = or_not_found(
+    return or_not_found(
         BroughtIn.objects.for_owner(owner).filter(pk=brought_in_id).first(), _("There is no such import.")
     )
-    return found
 
 
 def list_memories_of(run: BroughtIn, *, now: datetime) -> "QuerySet[Memory]":
@@ -57,5 +56,4 @@ def find_own_roll_back(run: BroughtIn) -> WriteRollback | None:
         undoes=None,
         undone_by=None,
     )
-    found: WriteRollback | None = own.order_by("-pk").first()
-    return found
+    return own.order_by("-pk").first()

@@ -184,5 +184,4 @@ def entries_of(writer: str) -> "QuerySet[AuditEntry]":
 def get_rollback(rollback_id: int) -> WriteRollback:
     """Return one roll-back. Raises NotFound."""
     records = WriteRollback.objects.select_related("undone_by", "undoes")
-    found: WriteRollback = or_not_found(records.filter(pk=rollback_id).first(), _("There is no such roll-back."))
-    return found
+    return or_not_found(records.filter(pk=rollback_id).first(), _("There is no such roll-back."))

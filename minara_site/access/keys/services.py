@@ -105,15 +105,13 @@ def check_networks(text: str) -> list[str]:
 
 def get_key(*, prefix: str, user: User) -> ApiKey:
     """Return a key of this user. Raises NotFound, also for somebody else's."""
-    key: ApiKey = or_not_found(ApiKey.objects.for_owner(user).filter(prefix=prefix).first(), _("There is no such key."))
-    return key
+    return or_not_found(ApiKey.objects.for_owner(user).filter(prefix=prefix).first(), _("There is no such key."))
 
 
 def list_keys(user: User | None = None) -> "QuerySet[ApiKey]":
     """Return the keys of this user, or everybody's for the command line, newest first."""
     keys = ApiKey.objects.all() if user is None else ApiKey.objects.for_owner(user)
-    newest_first: QuerySet[ApiKey] = keys.select_related("user").order_by("-created_at", "-id")
-    return newest_first
+    return keys.select_related("user").order_by("-created_at", "-id")
 
 
 def revoke_key(
@@ -170,8 +168,7 @@ def authenticate_key(text: str, *, address: str, now: datetime) -> Principal:
 @cache
 def keys_with_user() -> "QuerySet[ApiKey]":
     """Return the query that every call begins with, with user and role: building it takes longer than running it."""
-    keys: QuerySet[ApiKey] = ApiKey.objects.select_related("user").annotate(**role_columns("user_id"))
-    return keys
+    return ApiKey.objects.select_related("user").annotate(**role_columns("user_id"))
 
 
 def refuse_closed(key: ApiKey, *, address: str, now: datetime) -> None:

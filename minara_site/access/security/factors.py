@@ -63,8 +63,7 @@ def has_factor(user: User) -> bool:
     known: bool | None = getattr(user, "has_factor", None)  # also through the lazy user of a request
     if known is not None:
         return known
-    found: bool = Authenticator.objects.filter(user=user, type__in=FACTORS).exists()
-    return found
+    return Authenticator.objects.filter(user=user, type__in=FACTORS).exists()
 
 
 def find_due_moment(user: User, *, now: datetime) -> datetime | None:
@@ -171,8 +170,7 @@ def keep_added(
     )
     if Authenticator.objects.filter(user=user, type=CODES).exists():
         return []
-    codes: list[str] = RecoveryCodes.activate(user).get_unused_codes()
-    return codes
+    return RecoveryCodes.activate(user).get_unused_codes()
 
 
 def get_factor(*, user: User, factor_id: int) -> Authenticator:
@@ -231,8 +229,7 @@ def renew_codes(
             now=now,
             actor=actor,
         )
-    unused: list[str] = codes.get_unused_codes()
-    return unused
+    return codes.get_unused_codes()
 
 
 def reset_second_factor(*, username: str, now: datetime, actor: str) -> User:

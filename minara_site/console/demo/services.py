@@ -197,8 +197,7 @@ def mark(*rows: Model) -> None:
 def marked(model: type[Any]) -> "QuerySet[Any]":
     """Return the rows of a model that are marked as the demo's and still there."""
     found = DemoObject.objects.filter(table=model._meta.db_table)  # noqa: SLF001 - Django's public Meta API
-    rows: QuerySet[Any] = model.objects.filter(pk__in=list(found.values_list("object_id", flat=True)))
-    return rows
+    return model.objects.filter(pk__in=list(found.values_list("object_id", flat=True)))
 
 
 def add_access_rows(load: DemoLoad) -> None:

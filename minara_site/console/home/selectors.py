@@ -127,8 +127,7 @@ def load_own_and_instance(user: User, *, now: datetime) -> tuple[Own, Instance]:
 
 def read_row(user: User, columns: Mapping[str, Any]) -> dict[str, Any]:
     """Return the columns, each a subquery, as one row."""
-    row: dict[str, Any] = User.objects.filter(pk=user.pk).values(**columns).get()
-    return row
+    return User.objects.filter(pk=user.pk).values(**columns).get()
 
 
 def own_columns(user: User, now: datetime) -> dict[str, Any]:

@@ -78,7 +78,4 @@ def reopen_alert(*, alert_id: int, actor: str, now: datetime) -> None:
 
 def lock_alert(alert_id: int) -> Alert:
     """Lock and return one alert. Raises NotFound."""
-    alert: Alert = or_not_found(
-        Alert.objects.filter(pk=alert_id).select_for_update().first(), _("There is no such alert.")
-    )
-    return alert
+    return or_not_found(Alert.objects.filter(pk=alert_id).select_for_update().first(), _("There is no such alert."))

@@ -178,5 +178,4 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[type-arg]
             )
         if owner_id != principal.owner.pk:
             mask_row(row)
-        response: HttpResponse = super().render_change_form(request, context, *args, **kwargs)
-        return response
+        return super().render_change_form(request, context, *args, **kwargs)

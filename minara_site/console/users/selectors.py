@@ -47,8 +47,7 @@ def list_people(now: datetime) -> "QuerySet[User]":
         used_at=None,
         expires_at__gt=now,
     )
-    people: QuerySet[User] = User.objects.with_role().annotate(has_factor=factor_exists(), is_invited=Exists(links))
-    return people
+    return User.objects.with_role().annotate(has_factor=factor_exists(), is_invited=Exists(links))
 
 
 def get_person(user_id: int, *, now: datetime) -> User:
@@ -117,8 +116,7 @@ def live_sessions_of(users: Sequence[User], *, now: datetime) -> "QuerySet[UserS
         )
         for role, life in lives.items()
     )
-    sessions: QuerySet[UserSession] = UserSession.objects.filter(Exists(stored), alive)
-    return sessions
+    return UserSession.objects.filter(Exists(stored), alive)
 
 
 def count_by_user(rows: "QuerySet[Any]") -> dict[int, int]:

@@ -17,8 +17,7 @@ def get_session(*, owner: Owner, session_id: str, lock: bool = False) -> Session
     rows = Session.objects.for_owner(owner)
     if lock:
         rows = rows.select_for_update(of=("self",))
-    session: Session = or_not_found(rows.filter(pk=session_id).first(), _("There is no such session."))
-    return session
+    return or_not_found(rows.filter(pk=session_id).first(), _("There is no such session."))
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,8 +49,7 @@ def has_shadow(capability: Capability, subjects: Collection[str]) -> set[str]:
 
 def list_shadows(*, owner: Owner = EVERYONE) -> "QuerySet[ShadowDecision]":
     """Return what ran in shadow mode, unordered."""
-    decisions: QuerySet[ShadowDecision] = ShadowDecision.objects.for_owner(owner)
-    return decisions
+    return ShadowDecision.objects.for_owner(owner)
 
 
 def circuit_of(row: CircuitBreaker | None) -> Circuit:

@@ -69,8 +69,7 @@ def out_of_date() -> tuple[dict[str, str], dict[str, str]]:
 
 def list_holds(*, owner: Owner) -> "QuerySet[Hold]":
     """Return the holds that wait for a decision, unordered: the queue orders them."""
-    holds: QuerySet[Hold] = Hold.objects.for_owner(owner).open()
-    return holds
+    return Hold.objects.for_owner(owner).open()
 
 
 def find_open_holds(kind: str, object_ids: Iterable[int]) -> dict[int, Hold]:
@@ -86,8 +85,7 @@ def find_expired_discards(kind: str, *, cutoff: datetime) -> set[int]:
 
 def find_last_hold(kind: str, object_id: int) -> Hold | None:
     """Return the newest hold of a row, decided or not."""
-    newest: Hold | None = Hold.objects.filter(kind=kind, object_id=object_id).order_by("-pk").first()
-    return newest
+    return Hold.objects.filter(kind=kind, object_id=object_id).order_by("-pk").first()
 
 
 def hold_record(hold: Hold) -> dict[str, Any]:

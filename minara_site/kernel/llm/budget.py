@@ -246,8 +246,7 @@ def cap_in_settings(window: Window) -> Decimal | None:
     if window.category == EVERY:
         return settings.MINARA.minara_daily_cap_usd if window.span is Span.DAY else None
     span = "daily" if window.span is Span.DAY else "monthly"
-    cap: Decimal = getattr(settings.MINARA, f"minara_budget_{window.category}_{span}_usd")
-    return cap
+    return getattr(settings.MINARA, f"minara_budget_{window.category}_{span}_usd")
 
 
 def take(wanted: Reservation, decision: Decision, now: datetime) -> Reservation:

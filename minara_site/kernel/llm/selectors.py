@@ -83,12 +83,11 @@ def windows_to_look_at(*, now: datetime) -> "QuerySet[BudgetWindow]":
                 window=window.name,
                 spent_usd__gte=soft * cap,
             )
-    rows: QuerySet[BudgetWindow] = BudgetWindow.objects.filter(
+    return BudgetWindow.objects.filter(
         wanted,
         category__in=[*Category, EVERY],
         window__in={window.name for window in windows},
     )
-    return rows
 
 
 def status_of(
@@ -136,5 +135,4 @@ def list_spenders(span: Span, *, now: datetime) -> list[Spender]:
 
 def list_calls() -> "QuerySet[LlmUsage]":
     """Return every call that was paid for, with whose data it was about."""
-    calls: QuerySet[LlmUsage] = LlmUsage.objects.select_related("owner")
-    return calls
+    return LlmUsage.objects.select_related("owner")

@@ -121,8 +121,7 @@ def send(
 
 def strict_schema(schema: dict[str, Any]) -> dict[str, Any]:
     """Return a schema as a strict tool needs it; the SDK knows how."""
-    strict: dict[str, Any] = import_module(WIRE).strict_schema(schema)
-    return strict
+    return import_module(WIRE).strict_schema(schema)
 
 
 def send_once(target: Target, body: dict[str, Any], *, seconds: float) -> HttpAnswer:

@@ -125,8 +125,7 @@ def lock_own(proposal_id: int, principal: Any) -> ProposedChange:
     """Return a proposal to its owner, locked until the transaction ends. Raises NotFound."""
     lock_owner(principal.owner.pk)
     own = ProposedChange.objects.for_owner(principal.owner).select_for_update(of=("self",))
-    proposal: ProposedChange = or_not_found(own.filter(pk=proposal_id).first(), _("There is no such proposal."))
-    return proposal
+    return or_not_found(own.filter(pk=proposal_id).first(), _("There is no such proposal."))
 
 
 def check_same(proposal: ProposedChange) -> Proposed:
@@ -154,8 +153,7 @@ def store_state(proposal: ProposedChange, state: ProposalState, act: str, *, act
 def find_last(*, owner: Any, kind: str, key: str, actor: str) -> ProposedChange | None:
     """Return the newest proposal of a key about a row, None without one. One query."""
     rows = ProposedChange.objects.filter(owner=owner, kind=kind, key=key, actor=actor)
-    found: ProposedChange | None = rows.order_by("-pk").first()
-    return found
+    return rows.order_by("-pk").first()
 
 
 def proposal_record(proposal: ProposedChange) -> dict[str, str]:

@@ -32,8 +32,7 @@ def list_tags(*, owner: Owner) -> list[UserTag]:
 
 def find_tag(*, owner: Owner, name: str) -> UserTag | None:
     """Return what counts of a dimension."""
-    tag: UserTag | None = UserTag.objects.for_owner(owner).filter(name=name).first()
-    return tag
+    return UserTag.objects.for_owner(owner).filter(name=name).first()
 
 
 def get_tag(*, owner: Owner, name: str) -> UserTag:
@@ -57,8 +56,7 @@ def find_claim(*, owner: User, name: str, source: TagSource) -> UserTagEvent | N
 def find_last(*, owner: User, name: str, source: TagSource) -> UserTagEvent | None:
     """Return the last event in which a source said something of a dimension, or after which it counts no more."""
     about = Q(kind__in=SAYS, source=source) | Q(kind__in=ENDS, source_before=source)
-    last: UserTagEvent | None = list_events(owner=owner).filter(about, name=name).order_by("-pk").first()
-    return last
+    return list_events(owner=owner).filter(about, name=name).order_by("-pk").first()
 
 
 def list_events(*, owner: Owner) -> Any:

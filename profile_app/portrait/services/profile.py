@@ -76,8 +76,7 @@ def lock_profile(owner: User, now: datetime) -> FinancialProfile:
 def get_locked(owner_id: int, now: datetime) -> FinancialProfile:
     """Return the row of an owner who is locked, made where there is none."""
     moments = {"created_at": now, "updated_at": now}
-    profile: FinancialProfile = FinancialProfile.objects.get_or_create(owner_id=owner_id, defaults=moments)[0]
-    return profile
+    return FinancialProfile.objects.get_or_create(owner_id=owner_id, defaults=moments)[0]
 
 
 def change_settings(

@@ -334,14 +334,13 @@ def add_event(
     **fields: Any,
 ) -> UserTagEvent:
     """Store what happened to a dimension."""
-    event: UserTagEvent = UserTagEvent.objects.create(
+    return UserTagEvent.objects.create(
         owner=owner,
         name=name,
         kind=kind,
         at=now,
         **fields,
     )
-    return event
 
 
 def record(

@@ -65,11 +65,10 @@ def find_or_attach(*, owner: User, now: datetime) -> Workspace:
         return found
     if not read_mark(usual_path(owner))[0]:
         return attach_folder(owner=owner, path=None, now=now)
-    attached: Workspace = Workspace.objects.get_or_create(
+    return Workspace.objects.get_or_create(
         owner=owner,
         defaults={"mark": str(uuid4()), "created_at": now},
     )[0]
-    return attached
 
 
 def problem_record(name: str, code: ProblemCode) -> dict[str, str]:

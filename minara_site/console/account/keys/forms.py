@@ -81,5 +81,4 @@ class NewKeyForm(forms.Form):
 
 def configured_life() -> int:
     """Return the days that a new key lives unless asked otherwise."""
-    days: int = settings.MINARA.minara_key_expires_days
-    return days
+    return settings.MINARA.minara_key_expires_days

@@ -64,8 +64,7 @@ def passkey_sign_in(request: HttpRequest) -> HttpResponse:
         logout(request)
     passkey = form.cleaned_data["credential"]
     login = Login(user=passkey.user, redirect_url=get_next_redirect_url(request))
-    answer: HttpResponse = perform_passwordless_login(request, passkey, login)
-    return answer
+    return perform_passwordless_login(request, passkey, login)
 
 
 @page(Act.SIGN_IN, "GET", "POST")
@@ -84,8 +83,7 @@ def second_step(request: HttpRequest) -> HttpResponse:
     sent = bind(request, forms)
     if sent is not None and sent.is_valid():
         post_authentication(request, proven_by(sent))
-        answer: HttpResponse = stage.exit()
-        return answer
+        return stage.exit()
     context = {"title": _("Second step"), "factors": list_factors(stage.login.user)}
     context |= {"form": forms["code"], "passkey_form": forms["credential"]}
     return render_page(
@@ -175,8 +173,7 @@ def bind(request: HttpRequest, forms: dict[str, Any]) -> Form | None:
     )
     blank = forms[name]
     forms[name] = type(blank)(request.POST, user=blank.user)
-    bound: Form = forms[name]
-    return bound
+    return forms[name]
 
 
 def proven_by(form: Form) -> Any:

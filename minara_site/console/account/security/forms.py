@@ -37,8 +37,7 @@ BROKEN = (  # what a made-up credential raises
 
 def mismatch() -> forms.ValidationError:
     """Return the refusal of a code or passkey; it says the same for every reason."""
-    error: forms.ValidationError = get_factor_adapter().validation_error("incorrect_code")
-    return error
+    return get_factor_adapter().validation_error("incorrect_code")
 
 
 class CodeField(forms.CharField):
@@ -78,8 +77,7 @@ class CodeForm(BaseAuthenticateForm):  # type: ignore[misc]
             now=timezone.now(),
         ):
             raise mismatch()
-        code: str = super().clean_code()
-        return code
+        return super().clean_code()
 
 
 class ConfirmCodeForm(CodeForm):
@@ -89,8 +87,7 @@ class ConfirmCodeForm(CodeForm):
         """Accept a code that fits, once. Raises SessionEnded for the fifth wrong one."""
         if not check_proof(context.request, self.is_right):
             raise mismatch()
-        code: str = self.cleaned_data["code"]
-        return code
+        return self.cleaned_data["code"]
 
     def is_right(self) -> bool:
         """Say whether the code fits."""
