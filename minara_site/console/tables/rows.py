@@ -138,7 +138,7 @@ class ReadOnlyAdmin(ModelAdmin):  # type: ignore[type-arg]
         request: HttpRequest,
         obj: Model | None = None,
     ) -> bool:
-        return request.principal.may(Act.TABLES)  # type: ignore[attr-defined,no-any-return]
+        return request.principal.may(Act.TABLES)  # type: ignore[attr-defined]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -29,7 +29,7 @@ class Tables(AdminSite):
     enable_nav_sidebar = False
 
     def has_permission(self, request: HttpRequest) -> bool:
-        return request.principal.may(Act.TABLES)  # type: ignore[attr-defined,no-any-return]
+        return request.principal.may(Act.TABLES)  # type: ignore[attr-defined]
 
     def admin_view(
         self,
