@@ -37,6 +37,7 @@ from minara_site.shell.pages import PageRequest
 from minara_site.web.keyset import Order, paginate, read_number, write_number
 from minara_site.web.schemas import (
     Data,
+    Deleted,
     HeldOut,
     Items,
     OwnerQuery,
@@ -154,13 +155,6 @@ class EditedHeld(Edited):
     """A memory was changed; with this text it waits for an operator."""
 
     held: HeldOut
-
-
-class Deleted(Schema):
-    """It is in the trash."""
-
-    ok: Literal[True] = True
-    deleted: Literal[True] = True
 
 
 class Restored(Schema):

@@ -13,7 +13,7 @@ from minara_site.kernel.guard.selectors import hold_record
 from minara_site.shell.answers import answer_list
 from minara_site.shell.pages import PageRequest, done_by
 from minara_site.web.keyset import Order
-from minara_site.web.schemas import Data, HeldOut, Items, PageQuery, Strict
+from minara_site.web.schemas import Data, Deleted, HeldOut, Items, PageQuery, Strict
 
 router = ApiRouter(tags=["user profile"])
 
@@ -38,13 +38,6 @@ class EntryHeld(Schema):
     ok: Literal[True] = True
     data: EntryOut | None
     held: HeldOut
-
-
-class Removed(Schema):
-    """The key is gone."""
-
-    ok: Literal[True] = True
-    deleted: Literal[True] = True
 
 
 @router.get(
@@ -99,7 +92,7 @@ def put(request: PageRequest, key: str, payload: NewValue) -> Status[dict[str, A
     "/user-profile/{key}",
     "Remove a value of the user profile",
     Act.USER_PROFILE_WRITE,
-    Removed,
+    Deleted,
 )
 def delete(request: PageRequest, key: str) -> dict[str, Any]:
     """Remove a key for good."""

@@ -29,12 +29,13 @@ from memory_app.writes.selectors.plans import (
     preview_roll_back,
     preview_undo,
 )
-from memory_app.writes.selectors.writers import Period, load_writers, name_writers
+from memory_app.writes.selectors.writers import Period, list_runs, load_writers, name_writers
 from memory_app.writes.services import check_undoable, roll_back, undo_roll_back
 from minara_site.access.access_log import log_access, log_listed
 from minara_site.access.actors import name_actors
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import Conflict, Invalid
+from minara_site.kernel.governance.subjects import subject_label, subject_url
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.kernel.plain_text import storable_problem
 from minara_site.shell.pages import PageRequest, page
@@ -87,6 +88,9 @@ def rows(request: PageRequest) -> HttpResponse:
         "is_part": bool(ids),
         "anomalies": show_anomalies([anomaly] if anomaly else [], principal=request.principal),
         "roll_back_url": roll_back_url(writer, anomaly.since if anomaly else None),
+        "runs": [
+            (each, subject_label(each["run"]), subject_url(each["run"], each["of"] or "")) for each in list_runs(writer)
+        ],
     }
     return render_list(request, "memory_app/writes/rows.html", listed, context)
 

@@ -33,6 +33,13 @@ class Data(Schema, Generic[T]):
     data: T
 
 
+class Deleted(Schema):
+    """What was asked for counts no more; where it can be restored, its page says so."""
+
+    ok: Literal[True] = True
+    deleted: Literal[True] = True
+
+
 class Items(Schema, Generic[T]):
     """A page of a list; `next_cursor` is null on the last one."""
 

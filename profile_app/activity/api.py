@@ -1,7 +1,7 @@
 """`/v1/profile/accounts`: own wallets and sub-accounts. Shapes: the contract."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from django.utils import timezone
 from ninja import Query, Schema, Status
@@ -11,7 +11,7 @@ from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
 from minara_site.kernel.guard.masking import masked_for
 from minara_site.shell.pages import PageRequest, done_by
-from minara_site.web.schemas import Data, Items, OwnerQuery, Strict
+from minara_site.web.schemas import Data, Deleted, Items, OwnerQuery, Strict
 from profile_app.activity.core.accounts import AccountSource, Reader
 from profile_app.activity.selectors import account_records, list_accounts
 from profile_app.activity.services.accounts import add_account, remove_account
@@ -39,13 +39,6 @@ class AccountOut(Schema):
     label: str | None
     reader: Reader | None
     synced_at: datetime | None
-
-
-class AccountRemoved(Schema):
-    """The account is in no figure any more."""
-
-    ok: Literal[True] = True
-    deleted: Literal[True] = True
 
 
 @router.get("/profile/accounts", "List own accounts", Act.PROFILE_READ, Data[Items[AccountOut]])
@@ -77,7 +70,7 @@ def add(request: PageRequest, payload: NewAccount) -> Status[dict[str, Any]]:
     return Status(201 if is_new else 200, {"data": record})
 
 
-@router.delete("/profile/accounts/{int:account_id}", "Remove an own account", Act.PROFILE_WRITE, AccountRemoved)
+@router.delete("/profile/accounts/{int:account_id}", "Remove an own account", Act.PROFILE_WRITE, Deleted)
 def remove(request: PageRequest, account_id: AccountId) -> dict[str, Any]:
     """Take an account out of every figure; its owner can restore it on the page for 30 days."""
     remove_account(owner=request.principal.owner, account_id=account_id, **done_by(request))

@@ -84,7 +84,7 @@ def show(request: PageRequest, owner: User, form: AccountForm | None = None) -> 
     now = timezone.now()
     context = page_context(owner, request.principal.owner, now=now)
     readers = {row["reader"] for row in context["accounts"]}
-    rests = [(name, rests_until(reader, now=now)) for reader, name in READER_NAMES.items() if reader in readers]
-    context["rests"] = [(name, until) for name, until in rests if until]
+    asked = [(name, rests_until(reader, now=now)) for reader, name in READER_NAMES.items() if reader in readers]
+    context["rests"] = [each for each in asked if each[1]]
     title = _("Activity") if context["is_own"] else _("Activity of %(owner)s") % {"owner": owner.get_short_name()}
     return render_form(request, "profile_app/activity/page.html", form or AccountForm(), context | {"title": title})

@@ -21,12 +21,10 @@ UNREAD = (SourceFailed, SourceRests, UnusableError, KeyError, TypeError, Arithme
 
 def measure(*, owner_id: int, now: datetime) -> dict[str, Any] | None:
     """Measure the capital of an owner with own accounts at the exchange; nothing where there is none."""
-    owner = User.objects.filter(pk=owner_id).first()
-    if owner is None:
-        return None
     with one_run(CAPITAL_JOB, owner_id, now=now) as run:
         if run is None:
             return None
+        owner = run.owner
         accounts = list(list_accounts(owner=owner))
         rows = [row for row in accounts if reader_of(row, owner) is Reader.HYPERLIQUID]
         if not rows:

@@ -64,17 +64,15 @@ class ReconciledOut(Schema):
 )
 def start(request: PageRequest, payload: NewStrategyRun) -> Status[dict[str, Any]]:
     """Record that a strategy was switched on. 200: it runs already with these values."""
-    principal = request.principal
-    row, is_new = start_run(**payload.dict(), owner=principal.owner, **done_by(request))
+    row, is_new = start_run(**payload.dict(), owner=request.principal.owner, **done_by(request))
     return Status(201 if is_new else 200, {"data": record_of(row)})
 
 
 @router.post("/strategy-runs/{int:strategy_run_id}/stop", "Stop a strategy run", Act.TRADE_WRITE, Data[StrategyRunOut])
 def stop(request: PageRequest, strategy_run_id: int, payload: StopIn) -> dict[str, Any]:
     """Record that it stopped, once; a P&L may follow later."""
-    principal = request.principal
     row = stop_run(
-        owner=principal.owner,
+        owner=request.principal.owner,
         run_id=strategy_run_id,
         reason=payload.stop_reason,
         realized_pnl_usd=payload.realized_pnl_usd,
@@ -86,8 +84,7 @@ def stop(request: PageRequest, strategy_run_id: int, payload: StopIn) -> dict[st
 @router.post("/strategy-runs/reconcile", "Reconcile strategy runs", Act.TRADE_WRITE, Data[ReconciledOut])
 def reconcile_(request: PageRequest, payload: RunningIn) -> dict[str, Any]:
     """Close the runs of strategies that are not among those that run; just started ones stay for ten minutes."""
-    principal = request.principal
-    rows = reconcile(owner=principal.owner, running=payload.running, **done_by(request))
+    rows = reconcile(owner=request.principal.owner, running=payload.running, **done_by(request))
     return {"data": {"closed": [record_of(row) for row in rows]}}
 
 

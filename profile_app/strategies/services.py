@@ -106,12 +106,10 @@ def record(row: StrategyRun, act: str, *, actor: str, now: datetime) -> None:
 
 def update_markets(*, owner_id: int, now: datetime) -> dict[str, Any] | None:
     """Add the markets of fills of 30 days and of running strategies to a user's tag; none is removed (S3)."""
-    owner = User.objects.filter(pk=owner_id).first()
-    if owner is None:
-        return None
     with one_run(MARKETS_JOB, owner_id, now=now) as run:
         if run is None:
             return None
+        owner = run.owner
         days = FillDay.objects.filter(owner=owner, account__removed_at__isnull=True)
         traded = days.filter(day__gte=(now - timedelta(days=DAYS)).date()).values_list("symbol", flat=True).distinct()
         running = StrategyRun.objects.filter(owner=owner, stopped_at__isnull=True).values_list("symbols", flat=True)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db.models import Count, Max, Min, TextChoices
 from django.utils.translation import gettext as _, gettext_lazy
@@ -14,12 +15,12 @@ from memory_app.writes.core.memories import WriteKind
 from minara_site.access.actors import name_actors
 from minara_site.access.models import User
 from minara_site.kernel.audit_log.models import AuditEntry
-from minara_site.kernel.changes.models import Change
+from minara_site.kernel.changes.models import Change, ChangeSet
 from minara_site.kernel.demo import AGENT_KEY
 from minara_site.kernel.rollback import ChangesRollback, rollback_kinds, written_acts
 
 MAX_READ = 10_000  # entries of the log: what is older is not counted, and the page says so
-MAX_WRITERS = 100
+MAX_WRITERS, MAX_RUNS = 100, 50
 
 
 class Period(TextChoices):
@@ -82,6 +83,12 @@ def load_runs(*, since: datetime) -> list[Writer]:
         writer.counts[effects[row["kind"]]] += row["count"]
         writer.last_at, writer.first_at = max(writer.last_at, row["last"]), min(writer.first_at, row["first"])
     return list(writers.values())
+
+
+def list_runs(writer: str) -> list[Any]:
+    """Return `run`, `at`, `count` of rows and whose they are of the newest runs in which a job changed some."""
+    runs = ChangeSet.objects.filter(actor=writer, run__isnull=False).order_by("-at", "-pk")
+    return list(runs.values("run", "at", count=Count("changes"), of=Min("changes__owner__username"))[:MAX_RUNS])
 
 
 def load_demo_writers(*, since: datetime) -> list[Writer]:

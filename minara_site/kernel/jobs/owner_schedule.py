@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
+from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.db.models import Q
 
@@ -26,6 +28,7 @@ LOST_AFTER = timedelta(hours=1)
 class OwnerRun:
     """A run for an owner; `next_at` is when the next one is due, None for not before something asks for it."""
 
+    owner: Any
     next_at: datetime | None = None
 
 
@@ -63,15 +66,16 @@ def request_due_runs(*, now: datetime) -> int:
 
 @contextmanager
 def one_run(job: str, owner_id: int, *, now: datetime) -> Iterator[OwnerRun | None]:
-    """Run the block as the only run of this job for this owner; None says that another one is at work.
+    """Run the block as the only run of this job for this owner; None says that another is at work, or the owner gone.
 
     Afterwards it is due at the run's `next_at`, or earlier where something asked for that meanwhile.
     """
+    owner = get_user_model()._default_manager.filter(pk=owner_id).first()  # noqa: SLF001 - Django's name for it
     with kept_lease(f"{job}:{owner_id}", seconds=LEASE_SECONDS, now=now) as lease:
-        if lease is None:
+        if lease is None or owner is None:
             yield None
             return
-        run, lost_at = OwnerRun(), now + LOST_AFTER
+        run, lost_at = OwnerRun(owner), now + LOST_AFTER
         OwnerSchedule.objects.update_or_create(owner_id=owner_id, job=job, defaults={"due_at": lost_at, "ran_at": now})
         yield run
         own = OwnerSchedule.objects.filter(owner_id=owner_id, job=job)

@@ -97,14 +97,13 @@ def read_fills(
     *,
     wallet: str,
     latest_ms: int,
-    since_ms: int = 0,
-) -> tuple[list[Fill], int]:
-    """Return the fills of whole milliseconds in their order, and how many rows after `since_ms` were unreadable.
+) -> tuple[list[Fill], list[int]]:
+    """Return the fills of whole milliseconds in their order, and the times of unreadable rows, 0 for such a time.
 
     `wallet` is the address in lower case. Fills that say the same are numbered. Raises UnreadableRow for a row that has
     no time: then no cursor can be trusted.
     """
-    fills, unreadable, places = list[Fill](), 0, Counter[str]()
+    fills, unreadable, places = list[Fill](), list[int](), Counter[str]()
     for row in rows:
         said = fields_of(row, FIELDS)
         if not said["time"]:
@@ -112,7 +111,7 @@ def read_fills(
         try:
             fill = read_fill(row, said, wallet=wallet, latest_ms=latest_ms)
         except (UnreadableRow, UnusableError):
-            unreadable += is_after(said["time"], since_ms, latest_ms)
+            unreadable.append(time_or_zero(said["time"], latest_ms))
             continue
         digest, place = fill.digest, places[fill.digest]
         places[digest] += 1
@@ -187,19 +186,19 @@ def read_payments(rows: Iterable[Any], *, latest_ms: int) -> list[dict[str, Any]
         raise UnreadableRow("unreadable: delta") from None
 
 
-def read_activities(rows: Iterable[Any], *, latest_ms: int, since_ms: int = 0) -> tuple[list[dict[str, Any]], int]:
-    """Return activities by their columns, the oldest first, and how many rows after `since_ms` were unreadable.
+def read_activities(rows: Iterable[Any], *, latest_ms: int) -> tuple[list[dict[str, Any]], list[int]]:
+    """Return activities by their columns, the oldest first, and the times of unreadable rows, 0 for such a time.
 
     Tokens, amount and value are None where they are not said. Raises UnreadableRow for a row without its hash or its
     time: such a page is refused.
     """
-    found, unreadable = [], 0
+    found, unreadable = [], list[int]()
     for row in rows:
         said = fields_of(row, ACTIVITY_FIELDS)
         if not said["tx_hash"] or not said["ts_ms"]:
             raise UnreadableRow("unreadable: tx_hash or ts_ms")
         if not TX_HASH.fullmatch(said["tx_hash"]):
-            unreadable += is_after(said["ts_ms"], since_ms, latest_ms)
+            unreadable.append(time_or_zero(said["ts_ms"], latest_ms))
             continue
         try:
             activity = {
@@ -214,7 +213,7 @@ def read_activities(rows: Iterable[Any], *, latest_ms: int, since_ms: int = 0) -
                 "raw_json": json.dumps(row, separators=(",", ":"))[:MAX_RAW_CHARS],
             }
         except (UnreadableRow, UnusableError):
-            unreadable += is_after(said["ts_ms"], since_ms, latest_ms)
+            unreadable.append(time_or_zero(said["ts_ms"], latest_ms))
         else:
             found.append(activity)
     return sorted(found, key=lambda each: each["ts_ms"]), unreadable
@@ -228,12 +227,12 @@ def read_time(value: Any, latest_ms: int) -> int:
     return int(time)
 
 
-def is_after(value: str, since_ms: int, latest_ms: int) -> bool:
-    """Say whether a row is read for the first time; one whose time cannot be read is when all is."""
+def time_or_zero(value: str, latest_ms: int) -> int:
+    """Return a time in whole milliseconds, 0 where it cannot be read."""
     try:
-        return read_time(value, latest_ms) > since_ms
+        return read_time(value, latest_ms)
     except (UnreadableRow, UnusableError):
-        return since_ms == 0
+        return 0
 
 
 def word_of(text: str, pattern: re.Pattern[str]) -> str:

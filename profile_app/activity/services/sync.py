@@ -105,13 +105,10 @@ def sync_owner(*, owner_id: int, now: datetime, is_forced: bool = False) -> dict
     It is due again at once with pages left, else when a source rests no more or in half an hour, and not where there
     is nothing to read.
     """
-    owner = User.objects.filter(pk=owner_id).first()
-    if owner is None:
-        return None
     with one_run(SYNC, owner_id, now=now) as run:
         if run is None:
             return {"result": DROPPED}
-        sync, budget = SyncRun(owner, now), TimeBudget.start(RUN_SECONDS)
+        sync, budget = SyncRun(run.owner, now), TimeBudget.start(RUN_SECONDS)
         rests = {reader: until for reader in Reader if (until := rests_until(reader, now=now))}
         targets = deque(list_targets(sync, is_forced=is_forced))
         total = len(targets)
@@ -128,7 +125,7 @@ def sync_owner(*, owner_id: int, now: datetime, is_forced: bool = False) -> dict
                 InstanceMeta.objects.update_or_create(key=f"{RESTS}{target.reader}", defaults=value)
             except (SourceFailed, UnreadableRow, DataError) as problem:
                 record_failure(sync, target.state, problem)
-        refresh_days(owner_id, owner.time_zone)
+        refresh_days(owner_id, sync.owner.time_zone)
         if targets:
             run.next_at = now
         elif list_owners().filter(pk=owner_id).exists():
@@ -163,9 +160,10 @@ def read_exchange(sync: SyncRun, state: SyncState) -> Iterator[bool]:
     """
     since = newest = state.last_synced_ts_ms or 0
     for _page in range(MAX_PAGES):
-        page, rows, unreadable = fetch_rows(sync, state, since_ms=since)
+        page, rows, wrong = fetch_rows(sync, state, since_ms=since)
+        unreadable = count_new(wrong, since)
         rows.sort(key=lambda row: row.ts_ms)
-        last = rows[-1].ts_ms if rows else -1
+        last = max([row.ts_ms for row in rows[-1:]] + wrong, default=-1)
         newest = max(newest, last)
         if not page.is_last:
             if last < since:
@@ -192,15 +190,15 @@ def read_exchange(sync: SyncRun, state: SyncState) -> Iterator[bool]:
     raise SourceFailed("too_many_pages")
 
 
-def fetch_rows(sync: SyncRun, state: SyncState, *, since_ms: int) -> tuple[Page, list[Any], int]:
-    """Return a page of the exchange, its fills or payments, and how many rows were unreadable. Raises as its reader."""
+def fetch_rows(sync: SyncRun, state: SyncState, *, since_ms: int) -> tuple[Page, list[Any], list[int]]:
+    """Return a page of the exchange, its fills or payments, and the times of unreadable rows. Raises as its reader."""
     wallet = state.sub_account_id
     if state.source == SyncSource.PERPS_FUNDING:
         page = hyperliquid.fetch_funding(wallet, since_ms=since_ms)
         payments = read_payments(page.rows, latest_ms=sync.latest_ms)
-        return page, [FundingPayment(owner=sync.owner, **each) for each in payments], 0
+        return page, [FundingPayment(owner=sync.owner, **each) for each in payments], []
     page = hyperliquid.fetch_fills(wallet, since_ms=since_ms)
-    fills, unreadable = read_fills(page.rows, wallet=wallet, latest_ms=sync.latest_ms, since_ms=since_ms)
+    fills, unreadable = read_fills(page.rows, wallet=wallet, latest_ms=sync.latest_ms)
     for place, fill in enumerate(fills):
         if fill.symbol.startswith("@"):
             name = sync.spot_names.get(fill.symbol, fill.symbol)
@@ -218,13 +216,13 @@ def read_gateway(sync: SyncRun, state: SyncState) -> Iterator[bool]:
             raise SourceFailed("not_newer")
         cursor = page.cursor
         if state.source == SyncSource.PERPS_FILLS:
-            last, wrong = store_gateway_fills(sync, page.rows, since_ms=since)
+            last, wrong = store_gateway_fills(sync, page.rows)
         else:
-            found, wrong = read_activities(page.rows, latest_ms=sync.latest_ms, since_ms=since)
+            found, wrong = read_activities(page.rows, latest_ms=sync.latest_ms)
             last = found[-1]["ts_ms"] if found else 0
             with owner_locked(sync.owner.pk):
                 sync.added += bulk_insert_external_spot(sync.owner.pk, found, now=sync.now)
-        newest, unreadable = max(newest, last), unreadable + wrong
+        newest, unreadable = max(newest, last, *wrong), unreadable + count_new(wrong, since)
         if page.is_last:
             store_progress(sync, state, newest, unreadable, is_over=True)
             return
@@ -235,8 +233,13 @@ def read_gateway(sync: SyncRun, state: SyncState) -> Iterator[bool]:
 SOURCES: dict[Reader, Source] = {Reader.HYPERLIQUID: read_exchange, Reader.GATEWAY: read_gateway}
 
 
-def store_gateway_fills(sync: SyncRun, rows: Sequence[Any], *, since_ms: int) -> tuple[int, int]:
-    """Store fills, each with the account of its wallet; return the newest time and how many rows were unreadable.
+def count_new(unreadable: Sequence[int], since_ms: int) -> int:
+    """Return how many rows were unreadable the first time; those whose time cannot be read count when all is read."""
+    return sum(time > since_ms or not since_ms for time in unreadable)
+
+
+def store_gateway_fills(sync: SyncRun, rows: Sequence[Any]) -> tuple[int, list[int]]:
+    """Store fills, each with the account of its wallet; return the newest time and the times of unreadable rows.
 
     The exchange is asked for a wallet of the gateway no more, and what it gave from the gateway's first row on goes: a
     wallet counts once. Raises UnreadableRow.
@@ -248,10 +251,10 @@ def store_gateway_fills(sync: SyncRun, rows: Sequence[Any], *, since_ms: int) ->
         is_address = address.isprintable() and SYMBOL.fullmatch(address[:40])
         sub = said["sub_account_id"] if said["sub_account_id"].isprintable() else ""
         by_wallet[address[:80] if is_address else "", sub[:80]].append(row)
-    added = newest = unreadable = 0
+    added, newest, unreadable = 0, 0, list[int]()
     with owner_locked(sync.owner.pk):
         for (address, sub), some in by_wallet.items():
-            fills, wrong = read_fills(some, wallet=address.lower(), latest_ms=sync.latest_ms, since_ms=since_ms)
+            fills, wrong = read_fills(some, wallet=address.lower(), latest_ms=sync.latest_ms)
             unreadable += wrong
             if not fills:
                 continue

@@ -14,7 +14,7 @@ from minara_site.kernel.guard.selectors import hold_record
 from minara_site.kernel.ownership import owner_locked
 from minara_site.shell.answers import was_proposed
 from minara_site.shell.pages import PageRequest, done_by
-from minara_site.web.schemas import Data, HeldOut, OwnerQuery, Strict, WasProposed
+from minara_site.web.schemas import Data, Deleted, HeldOut, OwnerQuery, Strict, WasProposed
 from profile_app.documents.core import CUSTOM_PROMPT, Origin
 from profile_app.documents.proposals import propose_empty
 from profile_app.documents.services import SavedDocument
@@ -115,13 +115,6 @@ class CustomPromptHeld(Schema):
     held: HeldOut
 
 
-class CustomPromptRemoved(Schema):
-    """The text is removed; its versions stay."""
-
-    ok: Literal[True] = True
-    deleted: Literal[True] = True
-
-
 class WalletIn(Strict):
     """An EVM or Solana address, and what its owner calls it: one line of up to 60 characters."""
 
@@ -200,7 +193,7 @@ def put_prompt(request: PageRequest, payload: NewCustomPrompt) -> Status[dict[st
     "/profile/prompt",
     "Remove the custom prompt",
     Act.PROFILE_WRITE,
-    {200: CustomPromptRemoved, 202: WasProposed},
+    {200: Deleted, 202: WasProposed},
 )
 def delete_prompt(request: PageRequest) -> Status[dict[str, Any]]:
     """Remove the owner's own instructions; the versions stay, and a text that waits goes on waiting.

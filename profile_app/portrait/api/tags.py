@@ -1,9 +1,9 @@
 """`/v1/profile/tags`: declare a tag and clear one. Shapes: the contract."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from django.utils import timezone
-from ninja import Schema, Status
+from ninja import Status
 from pydantic import Field
 
 from minara_site.access.api_auth import ApiRouter
@@ -11,7 +11,7 @@ from minara_site.access.policy import Act
 from minara_site.kernel.ownership import owner_locked
 from minara_site.shell.answers import was_proposed
 from minara_site.shell.pages import PageRequest
-from minara_site.web.schemas import Data, Strict, WasProposed
+from minara_site.web.schemas import Data, Deleted, Strict, WasProposed
 from profile_app.portrait.api.profile import TagOut
 from profile_app.portrait.core.tags import TagSource
 from profile_app.portrait.proposals import propose_tag
@@ -27,13 +27,6 @@ class NewTag(Strict):
     """A value of the dimension exactly as it is spelled; of `markets` a list of different ones."""
 
     value: Word | Annotated[list[Word], Field(max_length=20)]
-
-
-class TagCleared(Schema):
-    """The value is cleared; what was inferred before may count again."""
-
-    ok: Literal[True] = True
-    deleted: Literal[True] = True
 
 
 @router.put(
@@ -60,7 +53,7 @@ def put(request: PageRequest, tag_name: str, payload: NewTag) -> Status[dict[str
     "/profile/tags/{tag_name}",
     "Clear a tag",
     Act.PROFILE_WRITE,
-    {200: TagCleared, 202: WasProposed},
+    {200: Deleted, 202: WasProposed},
 )
 def delete(request: PageRequest, tag_name: str) -> Status[dict[str, Any]]:
     """Clear what counts of a dimension; what was learned or inferred before a declaration counts again.

@@ -70,7 +70,7 @@ def load_groups(owner: User, reader: User, *, since: datetime, run_id: int | Non
     ]
     if run_id is None:
         open_ones = Preference.objects.filter(of_preference, state__in=OPEN).exclude(decided_by=own)
-        found += [(preference_line, open_ones), (learning_line, Learning.objects.filter(of_row, deleted_at=None))]
+        found += [(learned_line, open_ones), (learned_line, Learning.objects.filter(of_row, deleted_at=None))]
     written = [list(rows.for_owner(owner).exclude(actor=own).order_by("-pk")[: MAX_ROWS + 1]) for _line, rows in found]
     lines = [
         line(masked_for(reader, row))
@@ -144,33 +144,11 @@ def memory_line(memory: Memory) -> dict[str, Any]:
     }
 
 
-def preference_line(row: Preference) -> dict[str, Any]:
-    """Return a preference as its line shows it."""
+def learned_line(row: Preference | Learning) -> dict[str, Any]:
+    """Return a preference or a learning as its line shows it."""
     said_in, turn_url = turn_link(row.origin)
-    return {
-        "kind": PREFERENCE_KIND,
-        "key": str(row.pk),
-        "row": row,
-        "run": None,
-        "title": DIMENSIONS[PreferenceDimension(row.dimension)],
-        "text": row.statement,
-        "quote": said_in,
-        "turn_url": turn_url,
-        "source": SOURCES[PreferenceSource(row.source)],
-    }
-
-
-def learning_line(row: Learning) -> dict[str, Any]:
-    """Return a learning as its line shows it."""
-    said_in, turn_url = turn_link(row.origin)
-    return {
-        "kind": LEARNING_KIND,
-        "key": row.uid,
-        "row": row,
-        "run": None,
-        "title": row.name,
-        "text": row.trigger,
-        "quote": said_in,
-        "turn_url": turn_url,
-        "source": None,
-    }
+    line = {"key": str(row.pk), "row": row, "run": None, "quote": said_in, "turn_url": turn_url}
+    if isinstance(row, Learning):
+        return line | {"kind": LEARNING_KIND, "title": row.name, "text": row.trigger, "source": None}
+    title, source = DIMENSIONS[PreferenceDimension(row.dimension)], SOURCES[PreferenceSource(row.source)]
+    return line | {"kind": PREFERENCE_KIND, "title": title, "text": row.statement, "source": source}

@@ -74,12 +74,10 @@ def rebuild(
     requested_by: str = "schedule",
 ) -> dict[str, Any] | None:
     """Run a flow for an owner; forced, cooldown and threshold do not count, and a run says why it did not ask."""
-    owner = User.objects.filter(pk=owner_id).first()
-    if owner is None:
-        return None
     with one_run(flow.job, owner_id, now=now) as schedule:
         if schedule is None:
             return {"result": DROPPED}
+        owner = schedule.owner
         cut_off = RebuildRun.objects.filter(owner=owner, flow=flow, outcome=RunOutcome.RUNNING)
         cut_off.update(outcome=RunOutcome.LOST, ended_at=now)
         profile = load_profile(owner_id)

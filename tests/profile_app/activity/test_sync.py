@@ -249,7 +249,7 @@ class TestOddRows:
         add(ana)
         assert sync(ana)["added"] == 1
         assert state(ana).last_synced_ts_ms == fill(9)["time"]
-        for minutes, more, counted in ((1, [], 7), (2, [fill(9, sz="-1"), fill(10, px="0")], 8), (3, [], 8)):
+        for minutes, more, counted in ((1, [], 7), (2, [fill(9, sz="-1"), fill(10, px="0")], 8), (3, [fill(11)], 8)):
             exchange.wallets[WALLET.lower()] += more
             sync(ana, after=minutes * MINUTE)
             assert state(ana).unreadable == counted, minutes
