@@ -41,7 +41,7 @@ class RunRollback(ChangesRollback):
 
 def effect_on(name: str, label: Any, on_roll_back: Any) -> Effect:
     """Return the one effect of a kind of rebuilds."""
-    return Effect(name, label, on_roll_back, gettext_lazy("as the rebuild left them"))
+    return Effect(name, label, on_roll_back, gettext_lazy("as the rebuild left them"), gettext_lazy("Rebuilds"))
 
 
 class RebuiltMemoryRollback(RunRollback):

@@ -210,25 +210,20 @@ def show_writers(
     writers: Sequence[Writer],
     names: Mapping[str, str],
 ) -> list[tuple[Writer, str, str, list[Any]]]:
-    """Return writers with name, address of the roll-back, and a labelled count for each effect that one of them had."""
-    acted = [effect for effect in list_effects() if not effect.follows]
-    columns = [
-        (effect.name, effect.column or effect.title)
-        for effect in acted
-        if any(row.counts[effect.name] for row in writers)
-    ]
-    found = []
-    for row in writers:
-        counts = [(label, row.counts[name]) for name, label in columns]
-        found.append(
-            (
-                row,
-                names[row.name],
-                roll_back_url(row.name),
-                counts,
-            )
+    """Return writers with name, address of the roll-back, and a count in each column of what one of them did."""
+    columns = dict[str, list[str]]()
+    for effect in list_effects():
+        if not effect.follows and any(row.counts[effect.name] for row in writers):
+            columns.setdefault(str(effect.column or effect.title), []).append(effect.name)
+    return [
+        (
+            row,
+            names[row.name],
+            roll_back_url(row.name),
+            [(label, sum(row.counts[name] for name in some)) for label, some in columns.items()],
         )
-    return found
+        for row in writers
+    ]
 
 
 def show_anomalies(anomalies: Sequence[Anomaly], *, principal: Principal) -> list[AnomalyRow]:

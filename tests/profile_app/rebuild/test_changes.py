@@ -179,7 +179,7 @@ def test_operators_roll_runs_back_since_a_moment_and_undo_that(ben, rebuilt, ans
     talk(ben, STOPS)
     answers.memories = {"facts": [fact(STOPS, 1, STOPS)]}
     run(ben, Flow.MEMORIES, after=MINUTE)
-    assert "Memories of rebuilds" in words_of(operator_page.get("/ops/writes/").text)
+    assert "Rebuilds" in words_of(operator_page.get("/ops/writes/").text)
     listed = operator_page.get("/ops/writes/rows/", {"writer": Flow.TAGS.actor}).text
     assert f'"/profile/changes/?run={rebuilt[Flow.TAGS]}&amp;owner=ana"' in listed
     assert "1 row changed" in words_of(listed)
