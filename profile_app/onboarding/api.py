@@ -61,6 +61,7 @@ def get_status(request: PageRequest, query: Query[OwnerQuery]) -> dict[str, Any]
         principal=request.principal,
         owner_name=query.owner,
         now=timezone.now(),
+        kind="profile",
     )
     return {"data": get_onboarding_status(owner=owner)}
 

@@ -47,6 +47,8 @@ LOGGING = {
     "answer_list",
     "log_listed",
     "OwnedList",
+    "open_profile",
+    "open_owner",
 }  # what writes lines of the access log, their `kind` by name
 OF_A_RUN = LOGS | {
     "job_runs",

@@ -18,7 +18,18 @@ WAITS = {  # where another process, or a server that is slow on purpose, takes i
     "kernel/processes/test_supervisor.py": "a child that does not end by itself",
     "access/security/conftest.py": "one-time codes are made of the time",
 }
-INSIDE_A_ROOM = {"adapters", "commands", "core", "demo", "fixes", "management", "sections", "selectors", "services"}
+INSIDE_A_ROOM = {
+    "adapters",
+    "commands",
+    "core",
+    "demo",
+    "fixes",
+    "management",
+    "pages",
+    "sections",
+    "selectors",
+    "services",
+}
 DECIDES = {  # what a database decides, by what a module of the product says
     "raw SQL": re.compile(r"\.cursor\(\)|\.raw\(|RawSQL|connection\.vendor|\bis_sqlite\("),
     "a lock": re.compile(r"select_for_update|advisory|\bLOCK TABLE\b"),

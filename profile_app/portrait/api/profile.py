@@ -147,6 +147,7 @@ def read(request: PageRequest, query: Query[OwnerQuery]) -> dict[str, Any]:
         principal=request.principal,
         owner_name=query.owner,
         now=timezone.now(),
+        kind="profile",
     )
     return {"data": profile_record(owner, reader=request.principal.owner)}
 

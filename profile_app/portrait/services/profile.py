@@ -52,7 +52,7 @@ def open_profile(
     principal: Principal,
     owner_name: str | None,
     now: datetime,
-    kind: str = "profile",
+    kind: str,
 ) -> User:
     """Return whose profile is read, and log the reading of another owner's, by what is read. Raises NotFound."""
     owner = principal.reads(Act.PROFILE_READ, owner_name)
