@@ -18,18 +18,7 @@ WAITS = {  # where another process, or a server that is slow on purpose, takes i
     "kernel/processes/test_supervisor.py": "a child that does not end by itself",
     "access/security/conftest.py": "one-time codes are made of the time",
 }
-INSIDE_A_ROOM = {
-    "adapters",
-    "commands",
-    "core",
-    "demo",
-    "fixes",
-    "management",
-    "pages",
-    "sections",
-    "selectors",
-    "services",
-}
+INSIDE_A_ROOM = {"adapters", "commands", "core", "demo", "fixes", "management", "sections", "selectors", "services"}
 DECIDES = {  # what a database decides, by what a module of the product says
     "raw SQL": re.compile(r"\.cursor\(\)|\.raw\(|RawSQL|connection\.vendor|\bis_sqlite\("),
     "a lock": re.compile(r"select_for_update|advisory|\bLOCK TABLE\b"),
@@ -58,7 +47,9 @@ def test_what_a_database_decides_is_tried_on_postgresql_too() -> None:
     for app in APPS:
         for path in sorted(path for path in (ROOT / app).rglob("*.py") if "migrations" not in path.parts):
             reasons = [name for name, pattern in DECIDES.items() if pattern.search(path.read_text())]
-            room = [part for part in path.relative_to(ROOT / app).parts[:-1] if part not in INSIDE_A_ROOM]
+            parts = path.relative_to(ROOT / app).parts[:-1]
+            inside = INSIDE_A_ROOM | ({"pages"} if parts[:1] != ("pages",) else set())
+            room = [part for part in parts if part not in inside]
             folder = TESTS.joinpath(*([] if app == "minara_site" else [app]), *room)
             imports = re.compile(rf"from {'.'.join([app, *room])}[. ]")
             is_tried = room and any(folder in test.parents or imports.search(text) for test, text in marked.items())
