@@ -104,7 +104,7 @@ def store_pages(account: Account, pages: Sequence[Page], *, now: datetime) -> in
     )
     state.last_synced_ts_ms = None
     with patch.object(hyperliquid, "fetch_fills", side_effect=pages):
-        turns = read_exchange(sync, state, account)
+        turns = read_exchange(sync, state)
         for _page in pages:
             next(turns)
     return sync.added
