@@ -10,12 +10,15 @@ from learning_app.institution.models import (
     InstitutionRun,
 )
 from learning_app.learnings.models import Learning, SuggestionLogEntry, TurnLearning, TurnReview
-from learning_app.ledger.models import Trade
+from learning_app.ledger.models import DecisionSnapshot, Deployment, Skill, SkillVersion, Trade
+from learning_app.lessons.models import LessonsUse, ReflectionNote
 from learning_app.methodologies.models import CourtReading, LifecycleEvent, Methodology, Tally
 from learning_app.preferences.models import Preference, PreferenceCursor
+from learning_app.ticks.models import AgentState
 
 __all__ = [
     "Acknowledgement",
+    "AgentState",
     "AuditReport",
     "Block",
     "CandidateCase",
@@ -23,15 +26,21 @@ __all__ = [
     "Control",
     "CourtReading",
     "CronRun",
+    "DecisionSnapshot",
+    "Deployment",
     "InstitutionOutcome",
     "InstitutionReflection",
     "InstitutionRoleOutput",
     "InstitutionRun",
     "Learning",
+    "LessonsUse",
     "LifecycleEvent",
     "Methodology",
     "Preference",
     "PreferenceCursor",
+    "ReflectionNote",
+    "Skill",
+    "SkillVersion",
     "SuggestionLogEntry",
     "Tally",
     "Trade",

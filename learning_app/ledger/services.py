@@ -73,7 +73,11 @@ def record_trade(
     check_moments(draft, now=now)
     with owner_locked(owner_id):
         row: Trade | None = Trade.objects.filter(
-            owner_id=owner_id, symbol=draft.symbol, side=draft.side, entry_tick_at=draft.opened_at
+            owner_id=owner_id,
+            deployment=None,
+            symbol=draft.symbol,
+            side=draft.side,
+            entry_tick_at=draft.opened_at,
         ).first()
         is_new = row is None
         if row is None:

@@ -1,4 +1,4 @@
-"""The words of a trade and its arithmetic. Source: S4 (`trade_history`). Pure."""
+"""The words of the ledger and the arithmetic of one trade. Source: S4 (`trade_history`). Pure."""
 
 import re
 from datetime import datetime, timedelta
@@ -7,9 +7,9 @@ from enum import StrEnum
 
 from minara_site.kernel.market.core.values import rounded
 
-TRADE_KIND = "trade"
-"""The name of a trade's reasons among the kinds of text under guard."""
-MAX_SYMBOL_CHARS, MAX_REASON_CHARS = 40, 1_000
+TRADE_KIND, SNAPSHOT_KIND, SKILL_KIND = "trade", "decision_snapshot", "skill_version"
+"""The names of a trade's reasons, a decision's reason and a skill's texts among the kinds of text under guard."""
+MAX_SYMBOL_CHARS, MAX_REASON_CHARS, MAX_TEXT_CHARS = 40, 1_000, 2_000
 SYMBOL = re.compile(rf"[A-Za-z0-9@](?:[A-Za-z0-9/:._@+-]{{0,{MAX_SYMBOL_CHARS - 1}}})")
 """A code as venues write it, such as `BTC`, `BTC/USDT:USDT`, `xyz:TSLA`, `@107`; nothing that reads like a sentence."""
 
@@ -33,6 +33,28 @@ class TradeStatus(StrEnum):
     CLOSED = "closed"
 
 
+class TradeAction(StrEnum):
+    """What an agent proposed at a tick."""
+
+    OPEN = "open"
+    ADJUST_POSITION = "adjust_position"
+    CLOSE_POSITION = "close_position"
+    NONE = "none"
+
+
+class EngineKind(StrEnum):
+    """What the engine made of the proposal."""
+
+    EXECUTED = "executed"
+    REJECTED = "rejected"
+    NOOP = "noop"
+    ERROR = "error"
+
+
+LIQUIDATED, EXTERNAL_FLATTEN = "liquidated", "external_flatten"
+"""The exit reasons of a position that disappeared without its agent's doing."""
+
+
 def realized_pnl(side: TradeSide, *, size_usd: Decimal, entry: Decimal, exit_price: Decimal) -> Decimal:
     """Return what a trade won or lost in USD, before fees. `size_usd` is what it was worth at the entry."""
     return rounded(side.sign * size_usd * (exit_price - entry) / entry)
@@ -40,4 +62,4 @@ def realized_pnl(side: TradeSide, *, size_usd: Decimal, entry: Decimal, exit_pri
 
 def held_minutes(opened_at: datetime, closed_at: datetime) -> Decimal:
     """Return how long a trade was held."""
-    return Decimal((closed_at - opened_at) // timedelta(microseconds=1)) / 60_000_000
+    return rounded(Decimal((closed_at - opened_at) // timedelta(microseconds=1)) / 60_000_000)
