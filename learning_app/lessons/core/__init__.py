@@ -19,3 +19,21 @@ def hash_lessons_text(text: str | None) -> str | None:
     """Return what names lessons: 16 hex digits of the SHA-256, white space apart. None where there are none."""
     plain = " ".join((text or "").split())
     return hashlib.sha256(plain.encode()).hexdigest()[:HASH_DIGITS] if plain else None
+
+
+class Compare(StrEnum):
+    """Whether two revisions take turns, so that they can be compared."""
+
+    OFF = "off"
+    ALTERNATE = "alternate"
+
+
+def choose_place(deployment: str, openings: int) -> int:
+    """Return which revision the next opening is made under: 0 the newest, 1 the one before it.
+
+    Of each two openings one is made under each; a coin that `deployment` and the pair seed says which comes first.
+    `openings` is how many there were since the two began to take turns.
+    """
+    pair, place = divmod(openings, 2)
+    coin = hashlib.sha256(f"{deployment}:{pair}".encode()).digest()[0] % 2
+    return coin ^ place
