@@ -56,6 +56,9 @@ ACTS = (
     AuditAct("trade_held", _("Trades held again")),
     AuditAct("trade_released", _("Held trades released")),
     AuditAct("trade_discarded", _("Held trades discarded")),
+    AuditAct("reflection_note_held", _("Lessons held again")),
+    AuditAct("reflection_note_released", _("Held lessons released")),
+    AuditAct("reflection_note_discarded", _("Held lessons discarded")),
     AuditAct(
         "preference_proposed",
         _("Preference proposed"),

@@ -9,6 +9,8 @@ from learning_app.cases.models import CASE_KIND, TradingCase
 from learning_app.learnings.core import LEARNING_KIND
 from learning_app.ledger.core import TRADE_KIND
 from learning_app.ledger.models import Trade
+from learning_app.lessons.core import NOTE_KIND
+from learning_app.lessons.models import ReflectionNote
 from learning_app.methodologies.core import METHODOLOGY_KIND
 from learning_app.preferences.core import PREFERENCE_KIND
 from learning_app.vocabulary import PreferenceState, QuarantinedBy
@@ -59,6 +61,14 @@ class TradeRollback(RecordRollback):
     name, model = TRADE_KIND, Trade
     label, record_name = gettext_lazy("Trades"), gettext_lazy("trade %(id)d")
     audit_key, record_key = "trades", "trade"
+
+
+class NoteRollback(RecordRollback):
+    """Lessons that a model wrote out of trades."""
+
+    name, model = NOTE_KIND, ReflectionNote
+    label, record_name = gettext_lazy("Lessons"), gettext_lazy("lessons %(id)d")
+    audit_key, record_key = "lessons", "lessons_note"
 
 
 class LearningRollback(ChangesRollback):
@@ -119,6 +129,7 @@ ROLLBACKS = (
     MethodologyRollback(),
     CaseRollback(),
     TradeRollback(),
+    NoteRollback(),
     LearningRollback(),
     PreferenceRollback(),
 )
