@@ -16,7 +16,8 @@ from learning_app.institution.services.requests import RUN as INSTITUTION_RUN
 from learning_app.institution.services.run import run_institution
 from learning_app.learnings import tasks as learnings
 from learning_app.learnings.services.review import REVIEW, review_turns
-from learning_app.lessons.services.reflect import REFLECT, reflect
+from learning_app.lessons.services import REFLECT
+from learning_app.lessons.services.reflect import reflect
 from learning_app.migrations._counting_once import ANEW, judge_anew
 from learning_app.preferences.services import mine
 from minara_site.kernel.conversations.services import TURN_RECORDED

@@ -44,10 +44,10 @@ def list_rows(owner: Owner) -> "QuerySet[ReflectionNote]":
     return list_notes(owner=owner).defer("lessons_text")
 
 
-def find_note(deployment: Deployment, content_hash: str) -> ReflectionNote | None:
-    """Return the newest note of a deployment with these words."""
-    rows: QuerySet[ReflectionNote] = ReflectionNote.objects.filter(deployment=deployment, content_hash=content_hash)
-    return rows.order_by("-generated_at", "-pk").first()
+def find_note(deployment_id: int, content_hash: str) -> ReflectionNote | None:
+    """Return the newest note of a deployment with these lessons, a held one without its text. One query."""
+    rows = ReflectionNote.objects.filter(deployment=deployment_id, content_hash=content_hash)
+    return next(iter(without_refused(rows.order_by("-generated_at", "-pk")[:1])), None)
 
 
 def load_newest_notes(deployment_id: int) -> list[ReflectionNote]:

@@ -31,7 +31,7 @@ def note_page(request: PageRequest, content_hash: str) -> HttpResponse:
         found = found.filter(deployment__uid=uid)
     note = or_not_found(found.order_by("-generated_at", "-pk").first(), _("There are no such lessons."))
     deployment = or_not_found(note.deployment, _("There are no such lessons."))
-    log_opened(principal, note.owner_id, kind="lessons", object_id=content_hash, now=timezone.now())
+    log_opened(principal, note.owner_id, kind="reflection_note", object_id=content_hash, now=timezone.now())
     text, *former = [masked_for(principal.owner, each).lessons_text for each in load_with_former(note)]
     revisions = load_revisions(deployment.pk)
     context = {

@@ -39,7 +39,7 @@ NOTES = OwnedList(
         ),
     ),
     act=Act.LESSONS_READ,
-    kind="lessons_list",
+    kind="lessons",
     rows=list_rows,
     own=_("Lessons"),
     of=_("Lessons of %(owner)s"),

@@ -1,6 +1,6 @@
-"""A note out of closed trades: asked for by a tick, asked about by a job, put in force in one transaction. Source: S4.
+"""A note out of closed trades: a model is asked, and what it says comes into force in one transaction. Source: S4.
 
-A tick waits for no model: it writes the intent and goes on with the lessons in force. Whatever fails leaves them too.
+Whatever fails leaves the lessons in force, and is tried again at the next trigger.
 """
 
 from collections import defaultdict
@@ -10,14 +10,14 @@ from decimal import Decimal
 from typing import Any
 
 import structlog
-from django.db.models import Max, Q, Sum
+from django.db.models import Sum
 from django.utils import timezone
 
 from learning_app.capabilities import REFLECTION_NOTES
 from learning_app.ledger.core import SKILL_KIND, TradeStatus
 from learning_app.ledger.models import Deployment, SkillVersion, Trade
 from learning_app.ledger.selectors import without_refused
-from learning_app.lessons.core import Cadence, hash_lessons_text, reflection_of
+from learning_app.lessons.core import hash_lessons_text, reflection_of
 from learning_app.lessons.core.reflection import (
     MAX_REASON_CHARS,
     MAX_TOKENS,
@@ -32,6 +32,7 @@ from learning_app.lessons.core.reflection import (
 )
 from learning_app.lessons.models import ReflectionNote
 from learning_app.lessons.selectors import load_newest_notes, load_version, net_of
+from learning_app.lessons.services import ACTOR, REFLECT
 from learning_app.lessons.services.notes import store_note
 from minara_site.kernel.errors import MinaraError
 from minara_site.kernel.governance.core import Mode
@@ -39,54 +40,26 @@ from minara_site.kernel.governance.selectors import mode_of
 from minara_site.kernel.governance.services import record_shadow
 from minara_site.kernel.guard import core as guard
 from minara_site.kernel.guard.selectors import find_refused
-from minara_site.kernel.jobs.models import JobRun, RunState
-from minara_site.kernel.jobs.services import Claim, request_run, settle_run
+from minara_site.kernel.jobs.services import Claim, settle_run
 from minara_site.kernel.llm.core import Category
 from minara_site.kernel.llm.gateway import Answer, Question, Tier, ask
 from minara_site.kernel.llm.models import LlmUsage
 from minara_site.kernel.ownership import owner_locked
 
-REFLECT = "lessons.reflect"
-ACTOR = f"job:{REFLECT}"
-SUBJECT = "closed_trades"
 WITHHELD = "(withheld)"
 
 log = structlog.get_logger(__name__)
 
 
-def request_reflection(*, deployment_id: int, through: int, trigger: str, now: datetime) -> None:
-    """Ask for a note out of the trades up to this number that are closed by now, in the transaction of the tick.
-
-    `trigger` is the cadence that asks. Nothing is asked while a run of the deployment waits or works, a second time
-    for the same trades, or, daily, a second time on a UTC date.
-    """
-    runs = JobRun.objects.filter(job=REFLECT, arguments__deployment_id=deployment_id)
-    today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    same = Q(arguments__through=through) | Q(arguments__trigger=Cadence.DAILY)
-    again = runs.filter(same, arguments__trigger=trigger, created_at__gte=today)
-    joined = runs.filter(state__in=(RunState.QUEUED, RunState.RUNNING))
-    closed = Trade.objects.filter(deployment=deployment_id, number__lte=through, status=TradeStatus.CLOSED)
-    until = closed.aggregate(until=Max("exit_tick_at"))["until"]
-    if until is None or mode_of(REFLECTION_NOTES) is Mode.OFF or joined.exists() or again.exists():
-        return
-    arguments = {
-        "deployment_id": deployment_id,
-        "through": through,
-        "until": until.isoformat(),
-        "trigger": trigger,
-    }
-    request_run(REFLECT, arguments, now=now, requested_by=ACTOR)
-
-
-def reflect(*, deployment_id: int, through: int, until: str, trigger: str, now: datetime, claim: Claim) -> None:
+def reflect(*, deployment_id: int, until: str, trigger: str, now: datetime, claim: Claim) -> None:
     """Ask a model about the trades that were fixed, and put in force what it says; a failure changes nothing."""
     deployment = Deployment.objects.filter(pk=deployment_id).select_related("owner").first()
-    trades = load_trades(deployment, through=through, until=until) if deployment else []
+    trades = load_trades(deployment, until=datetime.fromisoformat(until)) if deployment else []
     if deployment is None or not trades or mode_of(REFLECTION_NOTES) is Mode.OFF:
         settle_run(claim, result={"result": "not_asked"}, now=timezone.now())
         return
     version = load_version(deployment)
-    subject = f"{SUBJECT}:{through}"
+    subject = f"reflection:{claim.run_id}"
     try:
         answer = ask(question_about(deployment, version, trades, subject=subject))
     except MinaraError as failure:
@@ -98,10 +71,9 @@ def reflect(*, deployment_id: int, through: int, until: str, trigger: str, now: 
         settle_run(claim, result={"result": result, "trigger": trigger}, now=timezone.now())
 
 
-def load_trades(deployment: Deployment, *, through: int, until: str) -> list[Trade]:
-    """Return the newest of the trades that were fixed, the newest first; refused reasons are empty. Two queries."""
-    rows = Trade.objects.filter(deployment=deployment, number__lte=through, status=TradeStatus.CLOSED)
-    rows = rows.filter(exit_tick_at__lte=datetime.fromisoformat(until))
+def load_trades(deployment: Deployment, *, until: datetime) -> list[Trade]:
+    """Return the trades that were fixed, the newest of them first; refused reasons are empty. Two queries."""
+    rows = Trade.objects.filter(deployment=deployment, status=TradeStatus.CLOSED, exit_tick_at__lte=until)
     return without_refused(rows.order_by("-entry_tick_at", "-number")[:MAX_TRADES])
 
 
