@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy
 
 from learning_app.cases.models import CASE_KIND, TradingCase
 from learning_app.learnings.core import LEARNING_KIND
-from learning_app.ledger.core import SKILL_KIND, SNAPSHOT_KIND, TRADE_KIND
+from learning_app.ledger.core import DEPLOYMENT_KIND, SKILL_KIND, SNAPSHOT_KIND, TRADE_KIND
 from learning_app.ledger.models import DecisionSnapshot, SkillVersion, Trade
 from learning_app.methodologies.core import METHODOLOGY_KIND
 from learning_app.preferences.core import PREFERENCE_KIND
@@ -59,6 +59,20 @@ class TradeRollback(RecordRollback):
     name, model = TRADE_KIND, Trade
     label, record_name = gettext_lazy("Trades"), gettext_lazy("trade %(id)d")
     audit_key, record_key = "trades", "trade"
+
+
+class DeploymentRollback(ChangesRollback):
+    """Which version of its skill a trading agent runs."""
+
+    name = DEPLOYMENT_KIND
+    label = gettext_lazy("Trading agents")
+    writes = {"deployment_changed": "deployment"}
+    effects = (Effect("deployment", label, BEFORE, AGAIN),)
+    audit_key, record_key = "deployments", "deployment"
+    page = "ticks:deployment"
+
+    def effect_of(self, state: State, target: State) -> str:
+        return "deployment"
 
 
 class SnapshotRollback(RecordRollback):
@@ -136,6 +150,9 @@ ROLLBACKS = (
     MethodologyRollback(),
     CaseRollback(),
     TradeRollback(),
+    DeploymentRollback(),
+    SnapshotRollback(),
+    SkillVersionRollback(),
     LearningRollback(),
     PreferenceRollback(),
 )

@@ -8,5 +8,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("methodologies/", include("learning_app.methodology_pages.urls")),
     path("institution/", include("learning_app.institution.urls")),
     path("trading-cases/", include("learning_app.cases.urls")),
+    path("ledger/", include("learning_app.ticks.urls")),
     path("profile/preferences/", include("learning_app.preferences.urls")),
 ]
