@@ -12,6 +12,8 @@ ACCESS_SUBJECTS = (
     AccessSubject("deployment", _("a trading agent"), "ticks:deployment"),
     AccessSubject("snapshot", _("a tick of a trading agent"), "ticks:snapshot"),
     AccessSubject("deployments", _("trading agents in a list")),
+    AccessSubject("reflection_note", _("lessons of a trading agent"), "lessons:one"),
+    AccessSubject("lessons", _("lessons in a list"), "lessons:list"),
     AccessSubject("institution_run", _("an institution run"), "institution:one"),
     AccessSubject("institution_runs", _("institution runs in a list"), "institution:list"),
     AccessSubject("learning", _("a learning"), "learnings:one"),

@@ -70,6 +70,9 @@ ACTS = (
     AuditAct("skill_version_held", _("Skills of trading agents held again")),
     AuditAct("skill_version_released", _("Held skills of trading agents released")),
     AuditAct("skill_version_discarded", _("Held skills of trading agents discarded")),
+    AuditAct("reflection_note_held", _("Lessons held again")),
+    AuditAct("reflection_note_released", _("Held lessons released")),
+    AuditAct("reflection_note_discarded", _("Held lessons discarded")),
     AuditAct(
         "preference_proposed",
         _("Preference proposed"),

@@ -9,6 +9,8 @@ from learning_app.cases.models import CASE_KIND, TradingCase
 from learning_app.learnings.core import LEARNING_KIND
 from learning_app.ledger.core import DEPLOYMENT_KIND, SKILL_KIND, SNAPSHOT_KIND, TRADE_KIND
 from learning_app.ledger.models import DecisionSnapshot, SkillVersion, Trade
+from learning_app.lessons.core import NOTE_KIND
+from learning_app.lessons.models import ReflectionNote
 from learning_app.methodologies.core import METHODOLOGY_KIND
 from learning_app.preferences.core import PREFERENCE_KIND
 from learning_app.vocabulary import PreferenceState, QuarantinedBy
@@ -92,6 +94,14 @@ class SkillVersionRollback(RecordRollback):
     audit_key, record_key = "skill_versions", "skill_version"
 
 
+class NoteRollback(RecordRollback):
+    """Lessons that a model wrote out of trades."""
+
+    name, model = NOTE_KIND, ReflectionNote
+    label, record_name = gettext_lazy("Lessons"), gettext_lazy("lessons %(id)d")
+    audit_key, record_key = "lessons", "lessons_note"
+
+
 class LearningRollback(ChangesRollback):
     """Learnings: what a writer stored is deleted, what it edited, deleted or restored is as before."""
 
@@ -153,6 +163,7 @@ ROLLBACKS = (
     DeploymentRollback(),
     SnapshotRollback(),
     SkillVersionRollback(),
+    NoteRollback(),
     LearningRollback(),
     PreferenceRollback(),
 )
