@@ -21,6 +21,14 @@ def hash_lessons_text(text: str | None) -> str | None:
     return hashlib.sha256(plain.encode()).hexdigest()[:HASH_DIGITS] if plain else None
 
 
+class Cadence(StrEnum):
+    """When lessons are distilled."""
+
+    OFF = "off"
+    PER_N_TRADES = "per_n_trades"
+    DAILY = "daily"
+
+
 class Compare(StrEnum):
     """Whether two revisions take turns, so that they can be compared."""
 
