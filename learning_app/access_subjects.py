@@ -9,6 +9,8 @@ ACCESS_SUBJECTS = (
     AccessSubject("case_reveal", _("amounts of a trading case"), "cases:one"),
     AccessSubject("trading_cases", _("trading cases in a list")),
     AccessSubject("trades", _("trades in a list")),
+    AccessSubject("deployment", _("a trading agent")),
+    AccessSubject("deployments", _("trading agents in a list")),
     AccessSubject("institution_run", _("an institution run"), "institution:one"),
     AccessSubject("institution_runs", _("institution runs in a list"), "institution:list"),
     AccessSubject("learning", _("a learning"), "learnings:one"),

@@ -2,7 +2,7 @@
 
 from learning_app.cases.kinds import CaseKind
 from learning_app.learnings.kinds import LearningChanges, LearningKind
-from learning_app.ledger.kinds import TradeKind
+from learning_app.ledger.kinds import SkillVersionKind, SnapshotKind, TradeKind
 from learning_app.methodologies.kinds import MethodologyChanges, MethodologyKind
 from learning_app.preferences.kinds import PreferenceChanges, PreferenceTextKind
 from minara_site.kernel.registry import Kind
@@ -11,6 +11,8 @@ KINDS = (
     Kind(MethodologyKind.name, (MethodologyKind(), MethodologyChanges())),
     CaseKind(),
     TradeKind(),
+    SnapshotKind(),
+    SkillVersionKind(),
     Kind(LearningKind.name, (LearningKind(), LearningChanges())),
     Kind(PreferenceTextKind.name, (PreferenceTextKind(), PreferenceChanges())),
 )

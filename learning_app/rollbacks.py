@@ -7,8 +7,8 @@ from django.utils.translation import gettext_lazy
 
 from learning_app.cases.models import CASE_KIND, TradingCase
 from learning_app.learnings.core import LEARNING_KIND
-from learning_app.ledger.core import TRADE_KIND
-from learning_app.ledger.models import Trade
+from learning_app.ledger.core import SKILL_KIND, SNAPSHOT_KIND, TRADE_KIND
+from learning_app.ledger.models import DecisionSnapshot, SkillVersion, Trade
 from learning_app.methodologies.core import METHODOLOGY_KIND
 from learning_app.preferences.core import PREFERENCE_KIND
 from learning_app.vocabulary import PreferenceState, QuarantinedBy
@@ -59,6 +59,23 @@ class TradeRollback(RecordRollback):
     name, model = TRADE_KIND, Trade
     label, record_name = gettext_lazy("Trades"), gettext_lazy("trade %(id)d")
     audit_key, record_key = "trades", "trade"
+
+
+class SnapshotRollback(RecordRollback):
+    """Decisions that trading agents reported."""
+
+    name, model = SNAPSHOT_KIND, DecisionSnapshot
+    label = gettext_lazy("Decisions of trading agents")
+    record_name = gettext_lazy("decision %(id)d of a trading agent")
+    audit_key, record_key = "snapshots", "snapshot"
+
+
+class SkillVersionRollback(RecordRollback):
+    """What the skills of trading agents said; a deployment keeps the version that it has."""
+
+    name, model = SKILL_KIND, SkillVersion
+    label, record_name = gettext_lazy("Skills of trading agents"), gettext_lazy("version %(id)d of a skill")
+    audit_key, record_key = "skill_versions", "skill_version"
 
 
 class LearningRollback(ChangesRollback):

@@ -1,6 +1,7 @@
 """The words of lessons. Source: S4 (reflection notes, regime tagging and A/B telemetry). Pure."""
 
 import hashlib
+from datetime import datetime
 from enum import StrEnum
 
 NOTE_KIND = "reflection_note"
@@ -45,3 +46,20 @@ def choose_place(deployment: str, openings: int) -> int:
     pair, place = divmod(openings, 2)
     coin = hashlib.sha256(f"{deployment}:{pair}".encode()).digest()[0] % 2
     return coin ^ place
+
+
+def should_run_reflection(
+    *,
+    cadence: Cadence,
+    every_n: int,
+    closed_since_note: int,
+    closed_this_tick: bool,
+    last_generated_at: datetime | None,
+    tick_at: datetime,
+) -> bool:
+    """Say whether lessons are to be distilled after a tick; never where no trade was closed since the last note."""
+    if cadence is Cadence.OFF or not closed_since_note:
+        return False
+    if cadence is Cadence.PER_N_TRADES:
+        return closed_this_tick and closed_since_note % every_n == 0
+    return last_generated_at is None or last_generated_at.date() != tick_at.date()

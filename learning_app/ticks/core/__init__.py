@@ -29,11 +29,16 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A tick as its agent tells it. `bars` are rows `[ts, o, h, l, c, v]` by symbol, oldest first."""
+    """A tick as its agent reports it.
+
+    `costs` are the broker's entry prices by symbol, kept as they are said; `bars` are rows `[ts, o, h, l, c, v]` by
+    symbol, oldest first.
+    """
 
     at: datetime
     equity_usd: Decimal
     positions: Mapping[str, Position]
+    costs: Mapping[str, Decimal]
     engine: EngineKind
     rule: str = ""
     proposal: Proposal | None = None
@@ -86,6 +91,7 @@ class State:
     pnl_today_usd: Decimal = ZERO
     losing_closes: int = 0
     closed_since_note: int = 0
+    note_id: int | None = None
     lessons_hash: str | None = None
     openings: int = 0
 

@@ -173,7 +173,7 @@ def closed_line(trade: Any, *, is_held: bool) -> str:
         f"{since:%Y-%m-%dT%H:%M} → {until:{'%H:%M' if since.date() == until.date() else '%Y-%m-%dT%H:%M'}}",
         f"{trade.symbol} {trade.side} ${trade.entry_size_usd:,.0f}",
         f"{price(trade.entry_price)} → {price(trade.exit_price)}",
-        f"{signed(net, 2)} ({100 * net / trade.entry_size_usd:+.1f}%)",
+        f"{signed(net, 2)} ({round(100 * net / trade.entry_size_usd, 1) + 0:+f}%)",
         f"{trade.holding_minutes:.0f}m",
         f"regime={regime}" if regime else "",
         quote(trade.entry_reason, is_held=is_held),
