@@ -2,7 +2,7 @@
 
 from learning_app.cases.kinds import CaseKind
 from learning_app.learnings.kinds import LearningChanges, LearningKind
-from learning_app.ledger.kinds import SkillVersionKind, SnapshotKind, TradeKind
+from learning_app.ledger.kinds import DeploymentChanges, SkillVersionKind, SnapshotKind, TradeKind
 from learning_app.lessons.kinds import NoteKind
 from learning_app.methodologies.kinds import MethodologyChanges, MethodologyKind
 from learning_app.preferences.kinds import PreferenceChanges, PreferenceTextKind
@@ -12,6 +12,7 @@ KINDS = (
     Kind(MethodologyKind.name, (MethodologyKind(), MethodologyChanges())),
     CaseKind(),
     TradeKind(),
+    DeploymentChanges(),
     SnapshotKind(),
     SkillVersionKind(),
     NoteKind(),

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy
 
 from learning_app.cases.models import CASE_KIND, TradingCase
 from learning_app.learnings.core import LEARNING_KIND
-from learning_app.ledger.core import SKILL_KIND, SNAPSHOT_KIND, TRADE_KIND
+from learning_app.ledger.core import DEPLOYMENT_KIND, SKILL_KIND, SNAPSHOT_KIND, TRADE_KIND
 from learning_app.ledger.models import DecisionSnapshot, SkillVersion, Trade
 from learning_app.lessons.core import NOTE_KIND
 from learning_app.lessons.models import ReflectionNote
@@ -61,6 +61,20 @@ class TradeRollback(RecordRollback):
     name, model = TRADE_KIND, Trade
     label, record_name = gettext_lazy("Trades"), gettext_lazy("trade %(id)d")
     audit_key, record_key = "trades", "trade"
+
+
+class DeploymentRollback(ChangesRollback):
+    """Which version of its skill a trading agent runs."""
+
+    name = DEPLOYMENT_KIND
+    label = gettext_lazy("Trading agents")
+    writes = {"deployment_changed": "deployment"}
+    effects = (Effect("deployment", label, BEFORE, AGAIN),)
+    audit_key, record_key = "deployments", "deployment"
+    page = "ticks:deployment"
+
+    def effect_of(self, state: State, target: State) -> str:
+        return "deployment"
 
 
 class SnapshotRollback(RecordRollback):
@@ -146,6 +160,9 @@ ROLLBACKS = (
     MethodologyRollback(),
     CaseRollback(),
     TradeRollback(),
+    DeploymentRollback(),
+    SnapshotRollback(),
+    SkillVersionRollback(),
     NoteRollback(),
     LearningRollback(),
     PreferenceRollback(),

@@ -9,5 +9,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("institution/", include("learning_app.institution.urls")),
     path("lessons/", include("learning_app.lessons.urls")),
     path("trading-cases/", include("learning_app.cases.urls")),
+    path("ledger/", include("learning_app.ticks.urls")),
     path("profile/preferences/", include("learning_app.preferences.urls")),
 ]

@@ -237,7 +237,7 @@ def regime_of(closes: Sequence[Decimal] | None) -> str | None:
         return None
     try:
         return str(classify_regime(closes))
-    except ArithmeticError:
+    except (ArithmeticError, ValueError):
         return None
 
 
