@@ -55,7 +55,7 @@ class TestReaders:
         assert len(rows) == 2
         assert all(deployment.name in row for row in rows)
         assert ["Superseded" in row for row in rows] == [False, True]
-        assert len(rows_of(page.get("/lessons/?status=active"), "lessons")) == 1
+        assert len(rows_of(page.get("/lessons/?state=active"), "lessons")) == 1
 
     def test_an_operator_reads_anybodys_and_leaves_a_line(self, ana, operator_page):
         _deployment, _before, note = revisions(ana)
