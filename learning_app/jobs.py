@@ -16,6 +16,8 @@ from learning_app.institution.services.requests import RUN as INSTITUTION_RUN
 from learning_app.institution.services.run import run_institution
 from learning_app.learnings import tasks as learnings
 from learning_app.learnings.services.review import REVIEW, review_turns
+from learning_app.lessons.services import REFLECT
+from learning_app.lessons.services.reflect import reflect
 from learning_app.migrations._counting_once import ANEW, judge_anew
 from learning_app.preferences.services import mine
 from minara_site.kernel.conversations.services import TURN_RECORDED
@@ -75,6 +77,12 @@ JOBS = (
         every=mine.EVERY,
         reports=True,
         summary=_("Asks a model what users said that they prefer, and proposes it; a person approves."),
+    ),
+    Job(
+        REFLECT,
+        reflect,
+        settles=True,
+        summary=_("Asks a model what the closed trades of an agent teach, and puts that in force as its lessons."),
     ),
     Job(
         INSTITUTION_RUN,

@@ -4,13 +4,17 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from django.utils.translation import gettext_lazy as _
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _, ngettext_lazy
 
-from learning_app.ledger.core import SKILL_KIND, SNAPSHOT_KIND, TRADE_KIND
-from learning_app.ledger.models import DecisionSnapshot, SkillVersion, Trade
+from learning_app.ledger.core import DEPLOYMENT_KIND, SKILL_KIND, SNAPSHOT_KIND, TRADE_KIND
+from learning_app.ledger.models import DecisionSnapshot, Deployment, SkillVersion, Trade
+from minara_site.kernel.changes.core import State
+from minara_site.kernel.changes.kinds import Changes
 from minara_site.kernel.events import send_after_commit, trade_outcome_updated
 from minara_site.kernel.guard.held_at import HeldAtKind
 from minara_site.kernel.guard.kinds import Label
+from minara_site.kernel.guard.masking import mask
 
 
 class RecordKind(HeldAtKind):
@@ -39,6 +43,23 @@ class TradeKind(RecordKind):
 
     def publish_changes(self, owner_id: int, ids: Sequence[int]) -> None:
         send_after_commit(trade_outcome_updated, owner_id=owner_id, trade_ids=tuple(ids))
+
+
+class DeploymentChanges(Changes):
+    """Which version of which skill a trading agent runs. Its creation is not undone."""
+
+    name, model, label = DEPLOYMENT_KIND, Deployment, _("Trading agent")
+    columns, id_column = ("skill_id", "version"), "uid"
+    undone = ngettext_lazy("Undone for %(number)s trading agent.", "Undone for %(number)s trading agents.", "count")
+
+    def gone(self, state: State, *, actor: str, now: datetime) -> State:
+        return state
+
+    def title_of(self, row: Deployment) -> str:
+        return mask(row.name)
+
+    def url_of(self, row: Deployment) -> str:
+        return reverse("ticks:deployment", args=[row.uid])
 
 
 class SnapshotKind(RecordKind):

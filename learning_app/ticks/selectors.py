@@ -56,6 +56,19 @@ def last_snapshot(deployment: Deployment) -> DecisionSnapshot | None:
     return snapshot
 
 
+def get_snapshot(*, owner: Owner, snapshot_id: int) -> DecisionSnapshot:
+    """Return one tick with its deployment. Raises NotFound also for another owner's."""
+    snapshots = DecisionSnapshot.objects.for_owner(owner).select_related("deployment", "owner")
+    return or_not_found(snapshots.filter(pk=snapshot_id).first(), _("There is no such tick, or it is kept no more."))
+
+
+def snapshot_before(snapshot: DecisionSnapshot) -> DecisionSnapshot | None:
+    """Return the tick before a tick, whose answer stood before the agent when it decided; None for the first."""
+    earlier = DecisionSnapshot.objects.filter(deployment=snapshot.deployment_id, tick_at__lt=snapshot.tick_at)
+    before: DecisionSnapshot | None = earlier.order_by("-tick_at").first()
+    return before
+
+
 class DatabaseMemory:
     """What a deployment's context is read from, as it stood at a tick; `open_rows` are trades that are loaded already.
 

@@ -3,11 +3,12 @@
 from datetime import datetime
 from typing import Any
 
-from learning_app.ledger.core import SKILL_KIND
+from learning_app.ledger.core import DEPLOYMENT_KIND, SKILL_KIND
 from learning_app.ledger.models import Deployment, Skill, SkillVersion
 from learning_app.ticks.core.config import SkillConfig
 from learning_app.ticks.models import AgentState
 from minara_site.kernel.audit_log.services import content_digest, record_audit
+from minara_site.kernel.changes.services import name_set, record, watch
 from minara_site.kernel.guard.held_at import store_judged
 from minara_site.kernel.ownership import owner_locked
 
@@ -31,16 +32,19 @@ def deploy(
             return row, False
         is_new = row is None
         row = row or Deployment(owner_id=owner_id, name=name, actor=actor, created_at=now)
+        watched = None if is_new else watch(DEPLOYMENT_KIND, [row])
         row.skill, row.version = skill, version.version
         row.save()
         AgentState.objects.get_or_create(deployment=row)
+        made = record("deployment_changed", watched, actor=actor, at=now) if watched else None
         record_audit(
             now=now,
             actor=actor,
             tool_call="deployment_created" if is_new else "deployment_changed",
             owner_id=owner_id,
             reasoning=reasoning,
-            details={"id": row.uid, "version": row.version, "sha256": content_digest(version.guarded_text)},
+            details={"id": row.uid, "version": row.version, "sha256": content_digest(version.guarded_text)}
+            | name_set(made),
         )
     return row, is_new
 
