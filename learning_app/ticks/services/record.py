@@ -40,7 +40,7 @@ from minara_site.kernel.core.symbols import asset_of_market
 from minara_site.kernel.errors import Conflict, invalid_field
 from minara_site.kernel.events import send_after_commit, trade_outcome_updated, trade_recorded
 from minara_site.kernel.guard.held_at import store_judged
-from minara_site.kernel.market.core.values import LARGEST, Fault, UnusableError
+from minara_site.kernel.market.core.values import LARGEST, Fault, UnusableError, rounded
 from minara_site.kernel.market.labels import fault_sentence
 from minara_site.kernel.ownership import owner_locked
 
@@ -261,7 +261,7 @@ def set_columns(row: Trade, columns: Mapping[str, Any], *, fees: Decimal, now: d
     """Give a row these values, more fees, and the moment of the change."""
     for name, value in columns.items():
         setattr(row, name, value)
-    row.fees_usd, row.updated_at = row.fees_usd + fees, now
+    row.fees_usd, row.updated_at = rounded(row.fees_usd + fees), now
     return row
 
 
