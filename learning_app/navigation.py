@@ -65,6 +65,17 @@ NAVIGATION = (
     ),
     NavPage("preferences", _("Preferences"), "preferences:list", Act.PREFERENCES_READ, NavEntry.PROFILE, 3),
     NavPage("cases", _("Trading cases"), "cases:list", Act.CASES_READ, NavEntry.TRADING, 2, "c", roles=OWNERS),
+    NavPage("ledger", _("Ledger"), "ledger:list", Act.LEDGER_READ, NavEntry.TRADING, 1, "l", roles=OWNERS),
+    NavPage(
+        "support.ledger",
+        _("Ledger"),
+        "ledger:list",
+        Act.LEDGER_READ,
+        NavEntry.LEDGER,
+        1,
+        "l",
+        roles=frozenset({Role.SUPPORT}),
+    ),
     NavPage(
         "support.cases",
         _("Trading cases"),

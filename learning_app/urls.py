@@ -7,6 +7,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("learnings/", include("learning_app.learnings.urls")),
     path("methodologies/", include("learning_app.methodology_pages.urls")),
     path("institution/", include("learning_app.institution.urls")),
+    path("ledger/", include("learning_app.ledger.urls")),
     path("trading-cases/", include("learning_app.cases.urls")),
     path("profile/preferences/", include("learning_app.preferences.urls")),
 ]
