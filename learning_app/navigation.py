@@ -65,7 +65,7 @@ NAVIGATION = (
     ),
     NavPage("preferences", _("Preferences"), "preferences:list", Act.PREFERENCES_READ, NavEntry.PROFILE, 3),
     NavPage("cases", _("Trading cases"), "cases:list", Act.CASES_READ, NavEntry.TRADING, 2, "c", roles=OWNERS),
-    NavPage("ledger", _("Ledger"), "ledger:list", Act.LEDGER_READ, NavEntry.TRADING, 1, "l", roles=OWNERS),
+    NavPage("ledger", _("Ledger"), "ledger:list", Act.LEDGER_READ, NavEntry.TRADING, 1, roles=OWNERS),
     NavPage(
         "support.ledger",
         _("Ledger"),
@@ -73,7 +73,6 @@ NAVIGATION = (
         Act.LEDGER_READ,
         NavEntry.LEDGER,
         1,
-        "l",
         roles=frozenset({Role.SUPPORT}),
     ),
     NavPage(

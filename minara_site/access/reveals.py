@@ -1,7 +1,4 @@
-"""Support staff see the amounts of one object for a while, with a reason that its owner reads. Source: decisions, U-37.
-
-    CASE_REVEALS = Reveals("case_reveal", "case_revealed", "case_reveal_ended")
-"""
+"""Support staff see the amounts of one object for a while, with a reason its owner reads. Source: decisions, U-37."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
