@@ -4,7 +4,7 @@ Source: S4. The ticks of an owner take turns. The same tick again changes nothin
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -288,11 +288,3 @@ def publish(opened: Sequence[Trade], closed: Sequence[Trade], snapshot: Decision
             acts.append((act, details | ({"held": 1} if row.held_at else {})))
     if acts:
         record_audits(acts, now=now, actor=snapshot.actor, owner_id=snapshot.owner_id)
-
-
-def delete_snapshots(*, days: int, now: datetime) -> int:
-    """Delete snapshots older than so many days, the newest of each deployment apart; 0 keeps all. Trades stay."""
-    if not days:
-        return 0
-    old = DecisionSnapshot.objects.filter(tick_at__lt=now - timedelta(days=days))
-    return old.exclude(tick_at=F("deployment__state__tick_at")).delete()[0]
