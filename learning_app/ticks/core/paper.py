@@ -68,7 +68,7 @@ class PaperBroker:
         if isinstance(wanted, str):
             return Execution(EngineKind.REJECTED, wanted)
         grows = abs(wanted) > abs(self.size)
-        if grows and abs(wanted) * mark > self.leverage * self.equity(mark):
+        if grows and rounded(abs(wanted) * mark) > self.leverage * self.equity(mark):
             return Execution(EngineKind.REJECTED, "R_MARGIN")
         return self.fill(wanted, mark)
 
