@@ -53,6 +53,8 @@ ACTS = (
     AuditAct("trading_case_discarded", _("Held trading cases discarded")),
     AuditAct("trade_recorded", _("Trade recorded")),
     AuditAct("trade_closed", _("Trade closed")),
+    AuditAct("trade_revealed", _("Amounts of a trade revealed")),
+    AuditAct("trade_reveal_ended", _("Reveal of a trade ended")),
     AuditAct("trade_held", _("Trades held again")),
     AuditAct("trade_released", _("Held trades released")),
     AuditAct("trade_discarded", _("Held trades discarded")),

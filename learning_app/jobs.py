@@ -20,6 +20,7 @@ from learning_app.lessons.services import REFLECT
 from learning_app.lessons.services.reflect import reflect
 from learning_app.migrations._counting_once import ANEW, judge_anew
 from learning_app.preferences.services import mine
+from learning_app.ticks import tasks as ticks
 from minara_site.kernel.conversations.services import TURN_RECORDED
 from minara_site.kernel.jobs.table import Job
 from minara_site.kernel.market.changed import PRICES_CHANGED
@@ -107,5 +108,11 @@ JOBS = (
         institution.repair,
         every=ladder.REPAIR_EVERY,
         summary=_("Goes on with institution runs that no worker has any more, and ends those whose job failed."),
+    ),
+    Job(
+        ticks.FORGET,
+        ticks.delete_snapshots,
+        every=timedelta(days=1),
+        summary=_("Deletes ticks of trading agents that are older than DECISION_SNAPSHOT_DAYS; 0 keeps them all."),
     ),
 )

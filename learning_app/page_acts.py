@@ -40,4 +40,12 @@ PAGE_ACTS = (
     PageAct("ticks:deployment", undo="undo"),
     PageAct("cases:reveal", undo="cases:reveal_end", note=_("It ends after 15 minutes; you can end it earlier.")),
     PageAct("cases:reveal_end", undo="cases:reveal", note=_("You can reveal them again, with a reason.")),
+    PageAct("ledger:reveal", undo="ledger:reveal_end", note=_("It ends after 15 minutes; you can end it earlier.")),
+    PageAct("ledger:reveal_end", undo="ledger:reveal", note=_("You can reveal them again, with a reason.")),
+    PageAct(
+        "ledger:reveal_trip",
+        undo="ledger:reveal_trip_end",
+        note=_("It ends after 15 minutes; you can end it earlier."),
+    ),
+    PageAct("ledger:reveal_trip_end", undo="ledger:reveal_trip", note=_("You can reveal them again, with a reason.")),
 )

@@ -1,6 +1,6 @@
 """The app's tables, room by room."""
 
-from profile_app.activity.models import Account, FillDay, FundingPayment, PerpsFill, SpotActivity, SyncState
+from profile_app.activity.models import Account, FillDay, FundingPayment, OwnTrip, PerpsFill, SpotActivity, SyncState
 from profile_app.capital.models import CapitalMetrics, CapitalReading
 from profile_app.documents.models import Document, DocumentRevision
 from profile_app.portrait.models import FinancialProfile, UserTag, UserTagEvent, UserTagV1
@@ -19,6 +19,7 @@ __all__ = [
     "FillDay",
     "FinancialProfile",
     "FundingPayment",
+    "OwnTrip",
     "PerpsFill",
     "RebuildRun",
     "SessionSnapshot",

@@ -12,20 +12,17 @@ from django.utils.translation import gettext as _
 
 from learning_app.cases.models import CASE_KIND, CaseHint, CaseQuerySet, CronRun, TradingCase
 from learning_app.methodologies.models import LifecycleEvent
-from minara_site.access.access_log import list_reveals
-from minara_site.access.models import AccessEntry, User
+from minara_site.access.reveals import Reveals
 from minara_site.kernel.core.symbols import normalise_symbol
 from minara_site.kernel.errors import or_not_found
 from minara_site.kernel.guard.selectors import find_refused as find_refused_texts
 from minara_site.kernel.ownership import Owner
 from minara_site.kernel.plain_text import parse_number
 
-MAX_REVEALS = 20
 SAME_BET = "same_bet"
 """Why a case does not count whose block counts by another one."""
 DAY_FORMS = ("%Y-%m-%d", "%d %b %Y", "%d %B %Y", "%Y/%m/%d", "%Y年%m月%d日")
-REVEAL_KIND = "case_reveal"
-"""What the access log calls a look at the amounts of a case."""
+CASE_REVEALS = Reveals("case_reveal", "case_revealed", "case_reveal_ended")
 
 
 def list_cases(*, owner: Owner) -> CaseQuerySet:
@@ -81,27 +78,6 @@ def day_of(text: str) -> datetime | None:
 def list_outcome_events(case: TradingCase) -> list[LifecycleEvent]:
     """Return what the outcome of a case did to methodologies, oldest first. One query."""
     return list(LifecycleEvent.objects.filter(case_id=case.pk).order_by("pk"))
-
-
-def list_case_reveals(case: TradingCase, *, viewer: User | None) -> list[AccessEntry]:
-    """Return the newest reveals of a case, of one viewer where one is given. One query."""
-    reveals = list_reveals().filter(kind=REVEAL_KIND, object_id=str(case.pk)).order_by("-at", "-pk")
-    return list((reveals.filter(viewer=viewer) if viewer else reveals)[:MAX_REVEALS])
-
-
-def list_own_reveals(
-    viewer: User,
-    case_id: int,
-    *,
-    now: datetime,
-) -> "QuerySet[AccessEntry]":
-    """Return the reveals of a case that last now for this viewer."""
-    return AccessEntry.objects.filter(
-        kind=REVEAL_KIND,
-        object_id=str(case_id),
-        viewer=viewer,
-        ends_at__gt=now,
-    )
 
 
 def newest_run() -> CronRun | None:

@@ -4,20 +4,16 @@ from django.http import HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import urlencode
-from django.utils.translation import gettext as _
 
-from learning_app.cases.forms import RevealForm
 from learning_app.cases.pages.case import page_context
 from learning_app.cases.pages.lists import CASES
-from learning_app.cases.selectors import get_case, list_rows, search_cases
-from learning_app.cases.services.reveal import end_reveal, reveal_case
+from learning_app.cases.selectors import CASE_REVEALS, get_case, list_rows, search_cases
 from minara_site.access.access_log import log_opened
 from minara_site.access.policy import Act
-from minara_site.kernel.errors import Invalid
 from minara_site.kernel.plain_text import storable_problem
 from minara_site.shell.pages import PageRequest, page
-from minara_site.web.forms import show_refusal
-from minara_site.web.responses import render_form, see_other, toast
+from minara_site.shell.reveals import RevealForm, mask_amounts_again, reveal_amounts
+from minara_site.web.responses import render_form, see_other
 
 case_list = CASES.as_page()
 
@@ -43,32 +39,16 @@ def case_page(request: PageRequest, case_id: int) -> HttpResponse:
 @page(Act.CASE_REVEAL, "POST")
 def reveal(request: PageRequest, case_id: int) -> HttpResponse:
     """Show support the amounts of a case for 15 minutes, with a reason that its owner reads."""
-    form = RevealForm(request.POST)
-    if not form.is_valid():
-        return show_case(request, case_id, form)
-    principal = request.principal
-    case = get_case(owner=principal.reaches(Act.CASE_REVEAL), case_id=case_id)
-    try:
-        reveal_case(
-            principal=principal,
-            case=case,
-            reason=form.cleaned_data["reason"],
-            now=timezone.now(),
-        )
-    except Invalid as refusal:
-        show_refusal(form, refusal)
-        return show_case(request, case_id, form)
-    toast(request, _("Amounts are shown for 15 minutes."))
-    return see_other("cases:one", case_id)
+    case = get_case(owner=request.principal.reaches(Act.CASE_REVEAL), case_id=case_id)
+    refused = reveal_amounts(request, CASE_REVEALS, owner_id=case.owner_id, object_id=case.pk)
+    return show_case(request, case_id, refused) if refused else see_other("cases:one", case_id)
 
 
 @page(Act.CASE_REVEAL, "POST")
 def reveal_end(request: PageRequest, case_id: int) -> HttpResponse:
     """Mask the amounts again before the 15 minutes are over."""
-    principal = request.principal
-    case = get_case(owner=principal.reaches(Act.CASE_REVEAL), case_id=case_id)
-    end_reveal(principal=principal, case=case, now=timezone.now())
-    toast(request, _("Amounts are masked again."))
+    case = get_case(owner=request.principal.reaches(Act.CASE_REVEAL), case_id=case_id)
+    mask_amounts_again(request, CASE_REVEALS, owner_id=case.owner_id, object_id=case.pk)
     return see_other("cases:one", case_id)
 
 

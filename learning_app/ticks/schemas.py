@@ -10,13 +10,13 @@ from ninja import Schema
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from learning_app.ledger.core import MAX_TEXT_CHARS, EngineKind, TradeAction, TradeSide
-from learning_app.ledger.core.reconcile import Position
+from learning_app.ledger.core.reconcile import DUST, Position
 from learning_app.ledger.models import MAX_NAME_CHARS
 from learning_app.ledger.schemas import TradeOut
 from learning_app.ledger.services import check_symbol
 from learning_app.lessons.core import NoteStatus
 from learning_app.ticks.core import MAX_POSITIONS, Proposal, Report
-from learning_app.ticks.core.config import SkillConfig
+from learning_app.ticks.core.config import Part, SkillConfig
 from minara_site.kernel.market.core.values import LARGEST
 from minara_site.web.schemas import HeldOut, OwnerQuery, PageQuery, Record, Strict
 from minara_site.web.values import Amount, Moment, Price
@@ -41,7 +41,7 @@ def check_bars(bars: list[list[float | int | str | None]]) -> list[list[Any]]:
     return bars
 
 
-class PositionIn(Strict):
+class PositionIn(Part):
     """What is held of one symbol; a `size_base` of 0 is no position."""
 
     symbol: Symbol
@@ -62,7 +62,7 @@ class PositionIn(Strict):
         return self
 
 
-class PortfolioIn(Strict):
+class PortfolioIn(Part):
     """The portfolio after this tick's fills."""
 
     equity_usd: Amount
@@ -76,7 +76,7 @@ class PortfolioIn(Strict):
         return self
 
 
-class ProposedActionIn(Strict):
+class ProposedActionIn(Part):
     """What the agent proposed at this tick."""
 
     action: TradeAction | None = None
@@ -86,15 +86,19 @@ class ProposedActionIn(Strict):
     stop_price: Price | None = None
     reason: Annotated[str | None, Field(max_length=MAX_TEXT_CHARS, description="Why. No secrets.")] = None
 
+    def as_proposal(self) -> Proposal:
+        """Return what the core takes."""
+        return Proposal(**{**self.model_dump(), "reason": (self.reason or "").strip()})
 
-class EngineIn(Strict):
+
+class EngineIn(Part):
     """What the engine made of it."""
 
     kind: EngineKind
     rule: Rule | None = None
 
 
-class TickIn(Strict):
+class TickIn(Part):
     """One tick. Null is absent."""
 
     tick_at: Annotated[Moment, Field(description="After the last one; the same again changes nothing.")]
@@ -113,7 +117,7 @@ class TickIn(Strict):
     command: Literal["flatten"] | None = None
 
     def as_report(self) -> Report:
-        """Return what the service takes."""
+        """Return what the service takes. What is left of a position, next to nothing of the account, is nothing."""
         said = self.proposed_action
         return Report(
             at=self.tick_at,
@@ -121,13 +125,13 @@ class TickIn(Strict):
             positions={
                 each.symbol: Position(each.side, each.size_base, each.size_usd, each.mark_price, each.leverage)
                 for each in self.portfolio.positions
-                if each.size_base
+                if each.size_base and each.size_usd >= DUST * self.portfolio.equity_usd
             },
             costs={each.symbol: each.entry_price for each in self.portfolio.positions},
             engine=self.engine.kind,
             rule=self.engine.rule or "",
-            proposal=None if said is None else Proposal(**{**said.dict(), "reason": (said.reason or "").strip()}),
-            marks=self.marks or {},
+            proposal=said.as_proposal() if said else None,
+            marks={each.symbol: each.mark_price for each in self.portfolio.positions} | (self.marks or {}),
             fees=self.fees or {},
             bars=self.bars or {},
             is_flatten=self.command is not None,

@@ -6,6 +6,6 @@ from learning_app.ticks import views
 
 app_name = "ticks"
 urlpatterns = [
-    path("deployments/<str:uid>/", views.deployment, name="deployment"),
+    path("deployments/<str:deployment_id>/", views.deployment, name="deployment"),
     path("ticks/<int:snapshot_id>/", views.snapshot, name="snapshot"),
 ]

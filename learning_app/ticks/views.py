@@ -19,12 +19,12 @@ from minara_site.web.responses import render_page, see_other, toast
 
 
 @page(Act.DEPLOYMENT_READ, "GET", "POST")
-def deployment(request: PageRequest, uid: str) -> HttpResponse:
+def deployment(request: PageRequest, deployment_id: str) -> HttpResponse:
     """Show a trading agent, and save its memory settings as a new version; a GET with settings tries them."""
     principal, is_post = request.principal, request.method == "POST"
     act = Act.DEPLOYMENT_CHANGE if is_post else Act.DEPLOYMENT_READ
     principal.require(act)
-    row = get_deployment(owner=principal.owner if is_post else principal.reaches(act), uid=uid)
+    row = get_deployment(owner=principal.owner if is_post else principal.reaches(act), uid=deployment_id)
     config = SkillConfig(**get_version(row).config)
     sent = request.POST if is_post else request.GET if "cadence" in request.GET else None
     form = SettingsForm.of(config.memory, sent)
@@ -37,8 +37,8 @@ def deployment(request: PageRequest, uid: str) -> HttpResponse:
         else:
             undo = undo_url(DEPLOYMENT_KIND, row, principal)
             toast(request, _("Saved as a new version. It counts from the next tick on."), undo)
-        return see_other("ticks:deployment", uid)
-    log_opened(principal, row.owner_id, kind="deployment", object_id=uid, now=done_by(request)["now"])
+        return see_other("ticks:deployment", deployment_id)
+    log_opened(principal, row.owner_id, kind="deployment", object_id=deployment_id, now=done_by(request)["now"])
     context = deployment_context(row, principal.owner, form, is_tried=is_valid)
     status = HTTPStatus.UNPROCESSABLE_ENTITY if sent is not None and not is_valid else HTTPStatus.OK
     return render_page(request, "learning_app/ticks/deployment.html", {**context, "form": form}, status=status)

@@ -120,6 +120,8 @@ class Act(StrEnum):
     CASE_WRITE = "case_write"
     CASE_REVEAL = "case_reveal"
     TRADES_READ = "trades_read"
+    LEDGER_READ = "ledger_read"
+    TRADE_REVEAL = "trade_reveal"
     TRADE_WRITE = "trade_write"
     DEPLOYMENT_READ = "deployment_read"
     DEPLOYMENT_CHANGE = "deployment_change"
@@ -254,6 +256,8 @@ POLICY: dict[Act, Rule] = {
     Act.CASES_QUERY: owner_or_operator(Scope.LEARNING_READ),  # over HTTP, as agents read them
     Act.CASE_WRITE: Rule(OWNERS, Scope.LEARNING_WRITE),
     Act.CASE_REVEAL: Rule(frozenset({Role.SUPPORT}), others=STAFF),
+    Act.LEDGER_READ: Rule(SIGNED_IN, others=STAFF),  # on pages, where support sees amounts masked
+    Act.TRADE_REVEAL: Rule(frozenset({Role.SUPPORT}), others=STAFF),
     Act.TRADES_READ: owner_or_operator(Scope.TRADING_READ),
     Act.TRADE_WRITE: Rule(OWNERS, Scope.TRADING_WRITE),
     Act.DEPLOYMENT_READ: owner_or_operator(),  # on pages: skill, risk state, and what the agent saw at a tick

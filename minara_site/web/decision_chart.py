@@ -1,6 +1,6 @@
 """The price around one decision as a chart: from a while before it to a while after its window."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -10,7 +10,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from minara_site.kernel.market.selectors import list_quotes
-from minara_site.web.price_chart import Edge, PriceChart, PricePlace, price_chart, price_label
+from minara_site.web.price_chart import Edge, Level, PriceChart, PricePlace, price_chart, price_label
 
 MAX_PRICES = 160
 ONE_DAY = timedelta(days=1)
@@ -22,7 +22,8 @@ Decisive = tuple[Decimal | None, datetime | None]
 class JudgedDecision:
     """A decision about the price of `asset`, judged from `begin` to `end`. `owner_id` is whose prices count besides.
 
-    `entry` and `leave` are the first prices from both ends on. `began` is the word for the begin, "Decided" when empty.
+    `entry` and `leave` are the first prices from both ends on. `began` is the word for the begin, "Decided" when empty,
+    `ended` that for the end. `letters` mark the two prices, `levels` are others with their names.
     """
 
     asset: str
@@ -32,6 +33,9 @@ class JudgedDecision:
     leave: Decisive
     owner_id: int | None = None
     began: str = ""
+    ended: str = ""
+    letters: str = "DO"
+    levels: Sequence[Level] = ()
 
 
 def load_decision_chart(decision: JudgedDecision, *, now: datetime) -> PriceChart | None:
@@ -62,7 +66,7 @@ def load_decision_chart(decision: JudgedDecision, *, now: datetime) -> PriceChar
     entry, leave = place_of(decision.entry, time_label), place_of(decision.leave, time_label)
     window = (
         Edge(begin, decision.began or _("Decided")),
-        Edge(end, _("Window ends"), is_ahead=end > now),
+        Edge(end, decision.ended or _("Window ends"), is_ahead=end > now),
     )
     return price_chart(
         places,
@@ -70,6 +74,8 @@ def load_decision_chart(decision: JudgedDecision, *, now: datetime) -> PriceChar
         window=window,
         entry=entry,
         leave=leave,
+        letters=decision.letters,
+        levels=decision.levels,
     )
 
 

@@ -81,6 +81,11 @@ def number_label(value: float | Decimal | None, places: int = 0) -> str:
     return f"{value:,.{places}f}".replace("-", MINUS)
 
 
+def share_label(share: float | Decimal, places: int = 0) -> str:
+    """Return a share of one in percent: "58%"."""
+    return f"{number_label(100 * share, places)}%"
+
+
 def signed_money_label(value: Decimal) -> str:
     """Return what was won or lost in dollars, always with its sign: "+$284.16"."""
     return f"{'+' if round(value, 2) > 0 else ''}{money_label(value)}"

@@ -15,6 +15,8 @@ PLAIN_DIGITS = 6
 MARK_WIDTH = 86  # of a word above the field, with its gap
 GRID_LINES = 4
 Across = Callable[[datetime], float]
+Level = tuple[str, float]
+"""A price that a line across the field marks: its name and value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,7 @@ class PriceDrawing(Frame):
     edges: Sequence[DrawnEdge]
     marks: Sequence[DrawnMark]
     entry: Tick | None
+    levels: Sequence[Tick]
 
     @property
     def window_width(self) -> float:
@@ -122,10 +125,13 @@ def price_chart(
     window: tuple[Edge, Edge],
     entry: PricePlace | None,
     leave: PricePlace | None,
+    letters: str = "DO",
+    levels: Sequence[Level] = (),
 ) -> PriceChart | None:
     """Return the chart of the prices, oldest first; None without prices.
 
-    `entry` and `leave` are the prices that decided. An end of the window that lies ahead is drawn dashed.
+    `entry` and `leave` are the prices that decided, marked with these letters; `levels` are other prices with their
+    names. An end of the window that lies ahead is drawn dashed.
     """
     if not places:
         return None
@@ -133,6 +139,8 @@ def price_chart(
         places,
         window,
         (entry, leave),
+        letters,
+        levels,
         width=690,
         height=300,
         right=624,
@@ -142,6 +150,8 @@ def price_chart(
         places,
         window,
         (entry, leave),
+        letters,
+        levels,
         width=330,
         height=250,
         right=268,
@@ -154,6 +164,8 @@ def draw(
     places: Sequence[PricePlace],
     window: tuple[Edge, Edge],
     decisive: tuple[PricePlace | None, PricePlace | None],
+    letters: str,
+    levels: Sequence[Level],
     *,
     width: int,
     height: int,
@@ -173,7 +185,7 @@ def draw(
         window[1].at,
         *(place.at for place in known),
     )
-    low, high = bounds([place.price for place in known])
+    low, high = bounds([*(place.price for place in known), *(price for _name, price in levels)])
 
     def across(at: datetime) -> float:
         span = (until - since).total_seconds()
@@ -186,7 +198,7 @@ def draw(
             says(place),
         )
 
-    entry, leave = decisive
+    entry, _leave = decisive
     marks = [
         DrawnMark(
             spot(place).x,
@@ -194,7 +206,7 @@ def draw(
             letter,
             says(place),
         )
-        for place, letter in ((entry, "D"), (leave, "O"))
+        for place, letter in zip(decisive, letters, strict=True)
         if place
     ]
     return PriceDrawing(
@@ -225,6 +237,7 @@ def draw(
         ],
         marks=marks,
         entry=Tick(spot(entry).y, price_label(entry.price)) if entry else None,
+        levels=[Tick(scale(price, low, high, top, bottom), name) for name, price in levels],
     )
 
 

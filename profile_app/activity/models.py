@@ -10,6 +10,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from learning_app.ledger.core import TradeSide
+from learning_app.ledger.models import RoundTrip
 from minara_site.kernel.fields import amount_field, demo_index, one_of
 from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.ownership import OwnedQuerySet, OwnedRow
@@ -198,3 +200,24 @@ class FillDay(OwnedRow):
         db_table = "perps_fill_days"
         constraints = [models.UniqueConstraint(fields=["account", "day", "symbol"], name="one_figure_a_day")]
         indexes = [models.Index(fields=["owner", "-day"], name="perps_fill_days_of_owner")]
+
+
+class OwnTrip(RoundTrip, OwnedRow):
+    """A round trip of an own account, made of its fills; in no learning table (R-14). `first_ms`, `last_ms`: of them.
+
+    One that is not `is_complete` lacks fills, and is in no statistic; it has no P&L, and no exit where that is missing.
+    """
+
+    account = models.ForeignKey(Account, on_delete=models.CASCADE, related_name="+", db_index=False)
+    is_complete = models.BooleanField(default=True)
+    first_ms = models.BigIntegerField()
+    last_ms = models.BigIntegerField()
+
+    class Meta:
+        db_table = "perps_trips"
+        constraints = [one_of("side", TradeSide, "trip_side_known")]
+        indexes = [
+            models.Index(fields=["account", "-entry_tick_at", "-id"], name="perps_trips_of_account"),
+            models.Index(fields=["account", "last_ms"], name="perps_trips_by_last_fill"),
+            models.Index(fields=["owner", "id"], name="perps_trips_owner_number"),
+        ]

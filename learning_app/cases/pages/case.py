@@ -1,6 +1,5 @@
 """One case in parts, as its page shows them: words as their reader may see them, prices, hints, what happened."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -13,13 +12,12 @@ from learning_app.cases.models import CASE_KIND, OWNER, CaseHint, TradingCase
 from learning_app.cases.pages.labels import Credit, bound_label, credit_of, judged_label, why_unjudged
 from learning_app.cases.pages.lists import CaseRow
 from learning_app.cases.pages.timeline import KINDS, Kind, timeline_of
-from learning_app.cases.selectors import hints_of, list_case_reveals, list_outcome_events, list_own_reveals
+from learning_app.cases.selectors import CASE_REVEALS, hints_of, list_outcome_events
 from learning_app.court.core import MAX_CONTROLLED_HOURS
 from learning_app.methodologies.models import LifecycleEvent
 from learning_app.methodologies.querysets import trust_rules
 from learning_app.vocabulary import LifecycleKind
 from minara_site.access.actors import name_actors
-from minara_site.access.models import AccessEntry
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
 from minara_site.kernel.core.amounts import mask_amounts
@@ -29,6 +27,7 @@ from minara_site.kernel.guard.selectors import find_last_hold
 from minara_site.kernel.market.outcome import WHILE_CLOSED
 from minara_site.kernel.market.selectors import find_price
 from minara_site.kernel.market.symbols import describe_asset
+from minara_site.shell.reveals import reveal_context
 from minara_site.web.decision_chart import JudgedDecision, load_decision_chart
 from minara_site.web.filters import Text
 from minara_site.web.market_labels import hours_label
@@ -146,15 +145,14 @@ def page_context(
     now: datetime,
 ) -> dict[str, Any]:
     """Return everything that the page of a case shows this reader; `show` keeps one kind of moments."""
-    reader, is_support = principal.owner, principal.is_support
-    events, reveals = list_outcome_events(case), list_case_reveals(case, viewer=reader if is_support else None)
-    reveal = list_own_reveals(reader, case.pk, now=now).order_by("ends_at").last() if is_support else None
+    reader, events = principal.owner, list_outcome_events(case)
+    seen = reveal_context(principal, CASE_REVEALS, case.pk, now=now)
     names = {hint.methodology_id: name_of(hint) or _("a held methodology") for hint in hints_of(case)}
     moments = timeline_of(
         case,
         events=events,
         names=names,
-        reveals=reveals,
+        reveals=seen["reveals"],
         now=now,
     )
     kinds = [kind for kind in Kind if any(moment.kind == kind for moment in moments)]
@@ -175,29 +173,20 @@ def page_context(
         "timeline": [moment for moment in moments if show not in kinds or moment.kind == show],
         "kinds": [(kind, KINDS[kind]) for kind in kinds],
         "shown": show if show in kinds else "",
-        "reveals": reveals,
         "hold": find_last_hold(CASE_KIND, case.pk) if case.held_at else None,
         "author": name_actors({case.actor}, reader=reader)[case.actor],
-        **text_context(case, principal, reveal, now),
+        **seen,
+        **text_context(case, principal, is_masked=seen["is_masked"]),
     }
 
 
-def text_context(
-    case: TradingCase,
-    principal: Principal,
-    reveal: AccessEntry | None,
-    now: datetime,
-) -> dict[str, Any]:
+def text_context(case: TradingCase, principal: Principal, *, is_masked: bool) -> dict[str, Any]:
     """Return the words of a case as this reader may see them: support none of a held one, and amounts when revealed."""
     shown = masked_for(principal.owner, case)
-    is_masked = principal.is_support and reveal is None
     decision = pieces_of(shown.decision, is_masked=is_masked)
     trade_ref = pieces_of(shown.trade_ref, is_masked=is_masked) if shown.trade_ref else ()
     return {
-        "is_masked": is_masked,
         "has_private": any(is_private for _part, is_private in (*decision, *trade_ref)),
-        "reveal": reveal,
-        "reveal_seconds": math.ceil((reveal.ends_at - now).total_seconds()) if reveal and reveal.ends_at else 0,
         "is_withheld": principal.is_support and case.held_at is not None,
         "decision": decision,
         "decision_text": shown.decision,

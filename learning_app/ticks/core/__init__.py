@@ -8,6 +8,7 @@ from typing import Any
 
 from learning_app.ledger.core import EngineKind, TradeAction, TradeSide
 from learning_app.ledger.core.reconcile import ZERO, CloseTrade, FlipTrade, Holding, Op, OpenTrade, Position, Tick
+from minara_site.kernel.market.core.values import rounded
 
 MAX_POSITIONS = 100
 REJECTIONS_FOR, MAX_REJECTIONS, TAIL = timedelta(hours=1), 5_000, 5
@@ -106,7 +107,7 @@ def advance(state: Any, report: Report, ops: Sequence[Op], net: Sequence[Decimal
     state.marks = {symbol: str(position.mark) for symbol, position in report.positions.items()}
     state.executed_today += report.engine is EngineKind.EXECUTED
     for pnl in net:
-        state.pnl_today_usd += pnl
+        state.pnl_today_usd = rounded(state.pnl_today_usd + pnl)
         state.losing_closes = state.losing_closes + 1 if pnl < 0 else 0
     state.closed_since_note += len(net)
     state.openings += sum(isinstance(op, OpenTrade | FlipTrade) for op in ops)

@@ -8,10 +8,9 @@ from learning_app.ledger.core import EngineKind, TradeAction, TradeSide
 from learning_app.ledger.core.reconcile import ZERO
 from learning_app.ticks.core import Proposal
 from minara_site.kernel.market.core.values import rounded
+from minara_site.web.values import plain_number
 
 BPS = 10_000
-R_ORDER, R_SYMBOL, R_NO_POSITION, R_MARGIN = "R_ORDER", "R_SYMBOL", "R_NO_POSITION", "R_MARGIN"
-"""Rules of a rejection: what is ordered is not said, is another symbol, has nothing to change, is beyond the margin."""
 
 
 class Execution(NamedTuple):
@@ -46,13 +45,13 @@ class PaperBroker:
         position = {
             "symbol": self.symbol,
             "side": str(TradeSide.LONG if self.size > 0 else TradeSide.SHORT),
-            "size_base": plain(abs(self.size)),
-            "size_usd": plain(rounded(abs(self.size) * mark)),
-            "entry_price": plain(self.average),
-            "mark_price": plain(mark),
-            "leverage": plain(self.leverage),
+            "size_base": plain_number(abs(self.size)),
+            "size_usd": plain_number(rounded(abs(self.size) * mark)),
+            "entry_price": plain_number(self.average),
+            "mark_price": plain_number(mark),
+            "leverage": plain_number(self.leverage),
         }
-        return {"equity_usd": plain(self.equity(mark)), "positions": [position] if self.size else []}
+        return {"equity_usd": plain_number(self.equity(mark)), "positions": [position] if self.size else []}
 
     def liquidate(self, mark: Decimal) -> bool:
         """Close what is held where nothing is left of the account at this mark; say whether that was so."""
@@ -69,8 +68,8 @@ class PaperBroker:
         if isinstance(wanted, str):
             return Execution(EngineKind.REJECTED, wanted)
         grows = abs(wanted) > abs(self.size)
-        if grows and abs(wanted) * mark > self.leverage * self.equity(mark):
-            return Execution(EngineKind.REJECTED, R_MARGIN)
+        if grows and rounded(abs(wanted) * mark) > self.leverage * self.equity(mark):
+            return Execution(EngineKind.REJECTED, "R_MARGIN")
         return self.fill(wanted, mark)
 
     def wanted(self, said: Proposal, mark: Decimal) -> Decimal | str:
@@ -79,17 +78,17 @@ class PaperBroker:
         `open` adds to a position of its side and replaces one of the other; `adjust_position` sets its size.
         """
         if said.symbol not in (None, self.symbol):
-            return R_SYMBOL
+            return "R_SYMBOL"
         if said.action is not TradeAction.OPEN and not self.size:
-            return R_NO_POSITION
+            return "R_NO_POSITION"
         if said.action is TradeAction.CLOSE_POSITION:
             return ZERO
         held = TradeSide.LONG if self.size > 0 else TradeSide.SHORT
         side = said.side or (held if self.size else None)
-        if said.action is None or side is None or said.size_usd is None:
-            return R_ORDER
+        if said.action is None or side is None or said.size_usd is None or said.size_usd < 0:
+            return "R_ORDER"
         size = rounded(side.sign * said.size_usd / mark)
-        return rounded(self.size + size) if said.action is TradeAction.OPEN and size * self.size > 0 else size
+        return rounded(self.size + size) if said.action is TradeAction.OPEN and size * self.size >= 0 else size
 
     def fill(self, wanted: Decimal, mark: Decimal) -> Execution:
         """Trade to a size at the mark, less the slippage."""
@@ -104,8 +103,3 @@ class PaperBroker:
             self.average = rounded((self.size * self.average + change * price) / wanted)
         self.cash, self.size = rounded(self.cash - change * price - fee), wanted
         return Execution(EngineKind.EXECUTED, fee_usd=fee)
-
-
-def plain(value: Decimal) -> str:
-    """Return a number as plain text, without zeros behind."""
-    return f"{value.normalize():f}"

@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
+from operator import attrgetter
 from types import SimpleNamespace
 from typing import Any
 
@@ -37,13 +38,13 @@ from minara_site.kernel.core.symbols import asset_of_market
 from minara_site.kernel.guard.core import judge
 from minara_site.kernel.market.core.values import rounded
 
-NO_EXIT: dict[str, Any] = dict.fromkeys(("exit_tick_at", "exit_price", "holding_minutes", "realized_pnl_usd"))
+NEWEST = attrgetter("entry_tick_at", "number")
 
 
 class MemoryLedger:
     """The trades of one deployment, and what its contexts are read from (`MemoryClient`).
 
-    A trade has the columns of `trade_history` that ticks write; `is_held` says that the guard refuses its reasons.
+    A trade has the columns of `trade_history` that its ticks wrote so far; `is_held` where the guard refuses a reason.
     """
 
     def __init__(self, config: SkillConfig) -> None:
@@ -77,9 +78,7 @@ class MemoryLedger:
             case OpenTrade():
                 row = SimpleNamespace(
                     **entry_columns(op),
-                    **NO_EXIT,
                     asset=asset_of_market(op.symbol),
-                    exit_reason="",
                     number=len(self.trades),
                     is_held=is_refused(op.entry_reason),
                 )
@@ -92,7 +91,7 @@ class MemoryLedger:
                 set_columns(row, exit_columns(op, at), op.fees_usd)
                 if op.exit_reason not in {"", row.entry_reason, LIQUIDATED, EXTERNAL_FLATTEN}:
                     row.is_held = is_refused(row.entry_reason, op.exit_reason)
-                insort(self.closed, row, key=newest)
+                insort(self.closed, row, key=NEWEST)
             case FlipTrade():
                 self.write(op.close, at)
                 self.write(op.open, at)
@@ -103,7 +102,7 @@ class MemoryLedger:
 
     def open_with_mfe_mae(self) -> list[OpenView]:
         """Return the open trades, entered last first."""
-        rows = sorted(self.open.values(), key=newest, reverse=True)
+        rows = sorted(self.open.values(), key=NEWEST, reverse=True)
         marks = self.state.marks
         return [OpenView(row, Decimal(marks[row.symbol]), row.mfe_usd, row.mae_usd, row.is_held) for row in rows]
 
@@ -132,8 +131,3 @@ def is_refused(*texts: str) -> bool:
 def set_columns(row: Any, columns: dict[str, Any], fees: Decimal) -> None:
     """Give a row these values, and more fees."""
     vars(row).update(columns, fees_usd=rounded(row.fees_usd + fees))
-
-
-def newest(row: Any) -> tuple[datetime, int]:
-    """Return the order of trades."""
-    return row.entry_tick_at, row.number

@@ -4,7 +4,7 @@ Source: S4. The ticks of an owner take turns. The same tick again changes nothin
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -40,7 +40,7 @@ from minara_site.kernel.core.symbols import asset_of_market
 from minara_site.kernel.errors import Conflict, invalid_field
 from minara_site.kernel.events import send_after_commit, trade_outcome_updated, trade_recorded
 from minara_site.kernel.guard.held_at import store_judged
-from minara_site.kernel.market.core.values import LARGEST, Fault, UnusableError
+from minara_site.kernel.market.core.values import LARGEST, Fault, UnusableError, rounded
 from minara_site.kernel.market.labels import fault_sentence
 from minara_site.kernel.ownership import owner_locked
 
@@ -140,24 +140,29 @@ def choose_lessons(
 
 def count_use(deployment_id: int, shown: str | None, report: Report) -> None:
     """Count a tick for the lessons that stood before its decision."""
+    counted = use_of(report)
+    uses = LessonsUse.objects.filter(deployment=deployment_id, content_hash=shown or "")
+    if not uses.update(**{name: F(name) + value for name, value in counted.items()}):
+        LessonsUse.objects.create(deployment_id=deployment_id, content_hash=shown or "", **counted)
+
+
+def use_of(report: Report) -> dict[str, float]:
+    """Return what one tick counts for its lessons."""
     said = report.proposal
     is_proposal = said is not None and said.action not in {None, TradeAction.NONE}
     held = sum((position.size_usd for position in report.positions.values()), Decimal(0))
-    counted = {
+    return {
         "ticks": 1,
         "ticks_in_market": int(bool(report.positions)),
         "exposure": float(held / report.equity_usd) if report.equity_usd > 0 else 0.0,
         "proposals": int(is_proposal),
         "skipped": int(is_proposal and report.engine is not EngineKind.EXECUTED),
     }
-    uses = LessonsUse.objects.filter(deployment=deployment_id, content_hash=shown or "")
-    if not uses.update(**{name: F(name) + value for name, value in counted.items()}):
-        LessonsUse.objects.create(deployment_id=deployment_id, content_hash=shown or "", **counted)
 
 
 def snapshot_of(
     deployment: Deployment,
-    state: AgentState,
+    state: Any,
     report: Report,
     ops: Sequence[Op],
     *,
@@ -261,7 +266,7 @@ def set_columns(row: Trade, columns: Mapping[str, Any], *, fees: Decimal, now: d
     """Give a row these values, more fees, and the moment of the change."""
     for name, value in columns.items():
         setattr(row, name, value)
-    row.fees_usd, row.updated_at = row.fees_usd + fees, now
+    row.fees_usd, row.updated_at = rounded(row.fees_usd + fees), now
     return row
 
 
@@ -288,11 +293,3 @@ def publish(opened: Sequence[Trade], closed: Sequence[Trade], snapshot: Decision
             acts.append((act, details | ({"held": 1} if row.held_at else {})))
     if acts:
         record_audits(acts, now=now, actor=snapshot.actor, owner_id=snapshot.owner_id)
-
-
-def delete_snapshots(*, days: int, now: datetime) -> int:
-    """Delete snapshots older than so many days, the newest of each deployment apart; 0 keeps all. Trades stay."""
-    if not days:
-        return 0
-    old = DecisionSnapshot.objects.filter(tick_at__lt=now - timedelta(days=days))
-    return old.exclude(tick_at=F("deployment__state__tick_at")).delete()[0]

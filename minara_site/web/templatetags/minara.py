@@ -41,6 +41,7 @@ from minara_site.web.moments import (
     exact,
     money_label,
     number_label,
+    share_label,
     signed_money_label,
 )
 from minara_site.web.page_acts import load_page_acts
@@ -60,6 +61,7 @@ register.simple_tag(texts.hidden_name)
 register.simple_tag(number_label, name="number")
 register.simple_tag(money_label, name="money")
 register.simple_tag(cost_label, name="cost")
+register.simple_tag(share_label, name="percent")
 
 
 @register.simple_tag

@@ -1,4 +1,7 @@
-"""The figures of days, computed again from the fills of an account where something came in, or the zone changed."""
+"""The figures of days, computed again from the fills of an account where something came in, or the zone changed.
+
+So are its round trips (`trips.py`).
+"""
 
 from dataclasses import asdict
 from datetime import datetime, time, tzinfo
@@ -11,6 +14,7 @@ from profile_app.activity.core.figures import day_of, figures_by_day, ms_of
 from profile_app.activity.core.fills import DAY_MS, is_spot
 from profile_app.activity.models import Account, FillDay, PerpsFill
 from profile_app.activity.selectors import fill_rows
+from profile_app.activity.services.trips import refresh_trips
 
 LOOK_BACK_MS = 30 * DAY_MS
 """An order that began longer ago than this before the first new fill counts as two."""
@@ -42,6 +46,8 @@ def refresh_days(owner_id: int, time_zone: str) -> None:
                 FillDay(owner_id=owner_id, account=account, day=day, symbol=symbol, **asdict(figures))
                 for (day, symbol), figures in figures_by_day(rows, zone=zone, before=before).items()
             )
+            if account.stale_from_ms is not None:
+                refresh_trips(account, account.stale_from_ms)
             account.stale_from_ms, account.days_zone = None, str(zone)
             account.save(update_fields=["stale_from_ms", "days_zone"])
 

@@ -32,6 +32,10 @@ def said(action=None, side=None, size=None, symbol=None):
         (0, said(OPEN, LONG, 500), (EXECUTED, "", 5)),
         (0, said(OPEN, SHORT, 1000, "BTC"), (EXECUTED, "", -10)),
         (0, said(OPEN, LONG, 1001), (REJECTED, "R_MARGIN", 0)),
+        (0, said(OPEN, LONG, 0), (NOOP, "", 0)),
+        (5, said(OPEN, SHORT, 0), (NOOP, "", 5)),
+        (5, said(OPEN, LONG, -100), (REJECTED, "R_ORDER", 5)),
+        (5, said(ADJUST, None, 0), (EXECUTED, "", 0)),
         (5, said(OPEN, LONG, 500), (EXECUTED, "", 10)),
         (5, said(OPEN, LONG, 501), (REJECTED, "R_MARGIN", 5)),
         (5, said(OPEN, SHORT, 300), (EXECUTED, "", -3)),
@@ -61,6 +65,12 @@ def test_a_position_may_shrink_where_it_is_beyond_its_margin():
     mark = Decimal(90)
     assert account.execute(said(OPEN, LONG, 1), mark).rule == "R_MARGIN"
     assert account.execute(said(ADJUST, None, 3000), mark).engine is EXECUTED
+
+
+def test_all_that_the_margin_allows_is_filled_at_any_price():
+    for mark in map(Decimal, ("1.07925", "0.00003", "3", "7.77")):
+        account = broker(leverage=20)
+        assert account.execute(said(OPEN, LONG, 20_000), mark).engine is EXECUTED, mark
 
 
 def test_slippage_is_against_the_trader_and_fees_are_of_what_was_paid():

@@ -1,0 +1,1 @@
+"""How the ledger looks: one's ledgers, one of them by day and by trade, one round trip."""

@@ -1,0 +1,122 @@
+"""The lists of the ledger: one's ledgers with what each says, and the round trips of one."""
+
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from django.db.models import F, Q, Value
+from django.db.models.functions import Coalesce
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from learning_app.ledger.core import TradeStatus
+from learning_app.ledger.core.statistics import ZERO, Closed, Group
+from learning_app.ledger.pages.labels import ENDED, SIDES, name_of
+from learning_app.ledger.trips import MAX_CLOSED, MAX_LEDGERS, by_ledger, list_ledgers
+from minara_site.access.models import User
+from minara_site.access.principal import Principal
+from minara_site.kernel.market.regime import Regime
+from minara_site.kernel.ownership import EVERYONE, Owner
+from minara_site.kernel.trade_sources import TradeLedger
+from minara_site.web.filters import Filter, FilterKind, Rows, choice, dates
+from minara_site.web.lists import Column, Empty, ListSpec, by_time, time_column
+
+NET_OVER = Q(realized_pnl_usd__gt=Coalesce(F("fees_usd"), Value(ZERO)))
+RESULTS = {
+    "won": (_("won"), NET_OVER),
+    "lost": (_("lost"), Q(realized_pnl_usd__lt=Coalesce(F("fees_usd"), Value(ZERO)))),
+    "open": (_("open"), Q(status=TradeStatus.OPEN)),
+    "incomplete": (_("incomplete"), Q(status=TradeStatus.CLOSED, realized_pnl_usd=None)),
+}
+OTHERWISE = "trader"
+
+
+def with_result(rows: Rows, names: tuple[str, ...]) -> Rows:
+    """Keep the trips with one of these results."""
+    return rows.filter(Q(*((RESULTS[name][1]) for name in names), _connector=Q.OR))
+
+
+def with_end(rows: Rows, names: tuple[str, ...]) -> Rows:
+    """Keep the closed trips that ended so; what a trader says of an end is the trader's."""
+    ends = Q(exit_reason__in=names)
+    if OTHERWISE in names:
+        ends |= ~Q(exit_reason__in=[name for name in ENDED if name])
+    return rows.filter(ends, status=TradeStatus.CLOSED)
+
+
+TRIPS = ListSpec(
+    name="trips",
+    caption=_("Round trips"),
+    row="learning_app/ledger/_trip_row.html",
+    columns=(
+        Column(_("Symbol")),
+        time_column(_("Entry")),
+        Column(_("Size"), numeric=True),
+        Column(_("Entry, exit"), numeric=True),
+        Column(_("Net result"), numeric=True),
+        Column(_("MFE, MAE"), numeric=True),
+        Column(_("Held"), numeric=True),
+        Column(_("Regime")),
+        Column(_("Lessons")),
+    ),
+    sorts=by_time("entry_tick_at"),
+    filters=(
+        Filter("symbol", _("Symbol"), FilterKind.TEXT, "symbol__iexact"),
+        choice("side", _("Side"), SIDES),
+        choice("regime", _("Regime"), [(each, each) for each in Regime], lookup="entry_regime_tag"),
+        Filter(
+            "ended",
+            _("Why it ended"),
+            FilterKind.CHOICE,
+            apply=with_end,
+            choices=[(name or OTHERWISE, label) for name, label in ENDED.items()],
+        ),
+        Filter(
+            "result",
+            _("Result"),
+            FilterKind.CHOICE,
+            apply=with_result,
+            choices=[(name, label) for name, (label, _keeps) in RESULTS.items()],
+        ),
+        *dates("entry_tick_at", _("Opened from"), _("Opened before")),
+    ),
+    has_actions=False,
+    empty=Empty("ledger", _("No trades yet"), _("A round trip appears here once it is opened.")),
+)
+
+
+class LedgerRow(NamedTuple):
+    """A ledger in the list: its name as the reader may see it, its page, and its closed trips where they were read."""
+
+    ledger: TradeLedger
+    name: str
+    url: str
+    owner: str
+    closed: Group | None
+
+
+def list_context(owner: Owner, principal: Principal) -> dict[str, Any]:
+    """Return the ledgers of an owner with what each says; of everybody their names alone. Seven queries at most."""
+    reader, rows, is_cut = principal.owner, list[LedgerRow](), False
+    found = list_ledgers(owner)
+    owners = User.objects.in_bulk({ledger.owner_id for _source, ledgers in found for ledger in ledgers})
+    for source, ledgers in found:
+        is_cut |= len(ledgers) == MAX_LEDGERS
+        trips = {} if owner is EVERYONE or not ledgers else by_ledger(source, owner)
+        for ledger in ledgers:
+            name = name_of(ledger, is_own=ledger.owner_id == reader.pk, is_masked=principal.is_support)
+            url = reverse("ledger:one", args=[ledger.source, ledger.key])
+            closed = total_of(trips[ledger.key]) if ledger.key in trips else None
+            rows.append(LedgerRow(ledger, name, url, owners[ledger.owner_id].get_short_name(), closed))
+    return {
+        "rows": sorted(rows, key=lambda row: row.ledger.is_simulated),
+        "is_cut": is_cut,
+        "max_ledgers": MAX_LEDGERS,
+        "max_closed": MAX_CLOSED,
+        "is_shared": owner is EVERYONE,
+        "is_masked": principal.is_support,
+    }
+
+
+def total_of(trips: list[Closed]) -> Group:
+    """Return what trips say together."""
+    return Group(len(trips), sum(trip.net > 0 for trip in trips), sum((trip.net for trip in trips), Decimal(0)))
