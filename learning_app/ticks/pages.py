@@ -53,6 +53,7 @@ def deployment_context(deployment: Deployment, reader: User, form: SettingsForm,
         "version": version,
         "versions": SkillVersion.objects.filter(skill=deployment.skill_id).order_by("-version")[:MAX_VERSIONS],
         "context": context,
+        "texts": [text for text in context.sections.values() if text],
         "segments": segments_of(context),
         "tokens": tokens,
         "is_large": tokens > WARN_FROM,
@@ -97,13 +98,14 @@ def seen_context(snapshot: DecisionSnapshot, reader: User) -> dict[str, Any]:
     if before is None:
         return {"before": None}
     context = load_context(before, get_version(snapshot.deployment, before.version))
-    texts = [*context.sections.values(), *context.segments.values()]
+    shown = context if snapshot.owner_id == reader.pk else masked(context)
+    texts = [text for text in (*shown.segments.values(), *shown.sections.values()) if text]
     is_same = context.hash == before.context_hash
     return {
         "before": before,
-        "seen": context if snapshot.owner_id == reader.pk else masked(context),
+        "seen_texts": texts,
         "is_same": is_same,
-        "has_held": not is_same and any(HELD in text for text in texts if text),
+        "has_held": not is_same and any(HELD in text for text in texts),
     }
 
 

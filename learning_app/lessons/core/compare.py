@@ -13,7 +13,7 @@ from enum import StrEnum
 
 import numpy as np
 
-MIN_TRADES, SEED, RESAMPLES = 20, 45, 2_000
+MIN_TRADES, SEED, RESAMPLES, AT_ONCE = 20, 45, 5_000, 100
 BETS, CLIP, PROVEN = np.array((0.1, 0.2, 0.3, 0.45, 0.6, 0.8)), 3.0, 20.0
 
 
@@ -133,7 +133,8 @@ def summarise_arm(lessons: str, results: Sequence[Result]) -> Arm:
 def mean_interval(values: np.ndarray) -> tuple[float, float]:
     """Return the 95 % interval of the mean, by the bootstrap's percentiles; the same for the same values."""
     generator, count = np.random.default_rng(SEED), len(values)
-    means = [values[generator.integers(0, count, count)].mean() for _each in range(RESAMPLES)]
+    chosen = (generator.integers(0, count, (AT_ONCE, count)) for _each in range(RESAMPLES // AT_ONCE))
+    means = np.concatenate([values[places].mean(axis=1) for places in chosen])
     low, high = np.percentile(means, (2.5, 97.5))
     return float(low), float(high)
 

@@ -18,7 +18,7 @@ NOTES = OwnedList(
         row="learning_app/lessons/_row.html",
         filters=(
             Filter("deployment", _("Deployment"), FilterKind.TEXT, lookup="deployment__name"),
-            choice("status", _("State"), STATES),
+            choice("state", _("State"), STATES, lookup="status"),
             *dates("generated_at", _("Written from"), _("Written before")),
         ),
         columns=(

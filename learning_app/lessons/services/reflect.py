@@ -150,6 +150,8 @@ def keep(
     """Put lessons in force and return what became of them; in shadow mode record them. Needs the owner's lock."""
     now, text = timezone.now(), render_lessons(answer.value)
     problem = find_problem(text, avoid)
+    if not Deployment.objects.filter(pk=deployment.pk).exists():
+        return "gone"
     if problem:
         log.warning("reflection_dropped", deployment=deployment.pk, reason=problem.value)
         return f"dropped: {problem}"

@@ -140,24 +140,29 @@ def choose_lessons(
 
 def count_use(deployment_id: int, shown: str | None, report: Report) -> None:
     """Count a tick for the lessons that stood before its decision."""
+    counted = use_of(report)
+    uses = LessonsUse.objects.filter(deployment=deployment_id, content_hash=shown or "")
+    if not uses.update(**{name: F(name) + value for name, value in counted.items()}):
+        LessonsUse.objects.create(deployment_id=deployment_id, content_hash=shown or "", **counted)
+
+
+def use_of(report: Report) -> dict[str, float]:
+    """Return what one tick counts for its lessons."""
     said = report.proposal
     is_proposal = said is not None and said.action not in {None, TradeAction.NONE}
     held = sum((position.size_usd for position in report.positions.values()), Decimal(0))
-    counted = {
+    return {
         "ticks": 1,
         "ticks_in_market": int(bool(report.positions)),
         "exposure": float(held / report.equity_usd) if report.equity_usd > 0 else 0.0,
         "proposals": int(is_proposal),
         "skipped": int(is_proposal and report.engine is not EngineKind.EXECUTED),
     }
-    uses = LessonsUse.objects.filter(deployment=deployment_id, content_hash=shown or "")
-    if not uses.update(**{name: F(name) + value for name, value in counted.items()}):
-        LessonsUse.objects.create(deployment_id=deployment_id, content_hash=shown or "", **counted)
 
 
 def snapshot_of(
     deployment: Deployment,
-    state: AgentState,
+    state: Any,
     report: Report,
     ops: Sequence[Op],
     *,
