@@ -83,6 +83,8 @@ FORMS: dict[str, dict[str, Any]] = {
     "POST /ops/users/<int:user_id>/disable/": {"word": "disable"},
     "POST /ops/users/<int:user_id>/keys/<str:prefix>/revoke/": {"word": "revoke"},
     "POST /trading-cases/<int:case_id>/reveal/": {"reason": "ticket 8841"},
+    "POST /ledger/trades/<str:trade_uid>/reveal/": {"reason": "ticket 8841"},
+    "POST /ledger/trips/<int:trip_id>/reveal/": {"reason": "ticket 8841"},
     "POST /institution/new/": {"tickers": "BTC"},
     "POST /facts/conflicts/<int:conflict_id>/<str:kind>/": {"older": "older_id", "newer": "newer_id"},
     "POST /ops/export/": {"sign": "on"},
