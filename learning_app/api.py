@@ -7,5 +7,6 @@ from learning_app.learnings.api import router as learnings
 from learning_app.ledger.api import router as ledger
 from learning_app.methodologies.api import router as methodologies
 from learning_app.preferences.api import router as preferences
+from learning_app.ticks.api import router as ticks
 
-routers = (methodologies, cases, learnings, preferences, ledger, audit, institution)
+routers = (methodologies, cases, learnings, preferences, ledger, ticks, audit, institution)

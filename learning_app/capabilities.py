@@ -24,10 +24,22 @@ PREFERENCE_MINING = Capability(
     _("Preferences out of turns"),
     _("A model reads what users wrote and proposes what they prefer. A person approves each."),
 )
+REFLECTION_NOTES = Capability(
+    "reflection_notes",
+    _("Lessons out of trades"),
+    _("A model looks back at the closed trades of an agent and writes lessons, which its next decisions read."),
+)
 INSTITUTION_RUNS = Capability(
     "institution_runs",
     _("Institution runs"),
     _("A committee of model roles decides on a ticker when a person, an agent or the command asks for it."),
     has_shadow=False,
 )
-CAPABILITIES = (LEARNING_REVIEW, METHODOLOGY_VERDICTS, METHODOLOGY_CANDIDATES, PREFERENCE_MINING, INSTITUTION_RUNS)
+CAPABILITIES = (
+    LEARNING_REVIEW,
+    METHODOLOGY_VERDICTS,
+    METHODOLOGY_CANDIDATES,
+    PREFERENCE_MINING,
+    REFLECTION_NOTES,
+    INSTITUTION_RUNS,
+)

@@ -7,6 +7,7 @@ from learning_app.learnings.demo import LearningsPart
 from learning_app.ledger.demo import TradesPart
 from learning_app.methodologies.demo import MethodologiesPart
 from learning_app.preferences.demo import PreferencesPart
+from learning_app.ticks.demo import DeploymentsPart
 
 DEMO = (
     MethodologiesPart(),
@@ -16,4 +17,5 @@ DEMO = (
     InstitutionPart(),
     AuditPart(),
     TradesPart(),
+    DeploymentsPart(),
 )

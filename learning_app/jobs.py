@@ -16,8 +16,11 @@ from learning_app.institution.services.requests import RUN as INSTITUTION_RUN
 from learning_app.institution.services.run import run_institution
 from learning_app.learnings import tasks as learnings
 from learning_app.learnings.services.review import REVIEW, review_turns
+from learning_app.lessons.services import REFLECT
+from learning_app.lessons.services.reflect import reflect
 from learning_app.migrations._counting_once import ANEW, judge_anew
 from learning_app.preferences.services import mine
+from learning_app.ticks import tasks as ticks
 from minara_site.kernel.conversations.services import TURN_RECORDED
 from minara_site.kernel.jobs.table import Job
 from minara_site.kernel.market.changed import PRICES_CHANGED
@@ -77,6 +80,12 @@ JOBS = (
         summary=_("Asks a model what users said that they prefer, and proposes it; a person approves."),
     ),
     Job(
+        REFLECT,
+        reflect,
+        settles=True,
+        summary=_("Asks a model what the closed trades of an agent teach, and puts that in force as its lessons."),
+    ),
+    Job(
         INSTITUTION_RUN,
         run_institution,
         reports=True,
@@ -99,5 +108,11 @@ JOBS = (
         institution.repair,
         every=ladder.REPAIR_EVERY,
         summary=_("Goes on with institution runs that no worker has any more, and ends those whose job failed."),
+    ),
+    Job(
+        ticks.FORGET,
+        ticks.delete_snapshots,
+        every=timedelta(days=1),
+        summary=_("Deletes ticks of trading agents that are older than DECISION_SNAPSHOT_DAYS; 0 keeps them all."),
     ),
 )

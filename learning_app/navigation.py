@@ -65,6 +65,7 @@ NAVIGATION = (
     ),
     NavPage("preferences", _("Preferences"), "preferences:list", Act.PREFERENCES_READ, NavEntry.PROFILE, 3),
     NavPage("cases", _("Trading cases"), "cases:list", Act.CASES_READ, NavEntry.TRADING, 2, "c", roles=OWNERS),
+    NavPage("lessons", _("Lessons"), "lessons:list", Act.LESSONS_READ, NavEntry.TRADING, 6, roles=OWNERS),
     NavPage("ledger", _("Ledger"), "ledger:list", Act.LEDGER_READ, NavEntry.TRADING, 1, roles=OWNERS),
     NavPage(
         "support.ledger",

@@ -7,8 +7,10 @@ from django.utils.translation import gettext_lazy
 
 from learning_app.cases.models import CASE_KIND, TradingCase
 from learning_app.learnings.core import LEARNING_KIND
-from learning_app.ledger.core import TRADE_KIND
-from learning_app.ledger.models import Trade
+from learning_app.ledger.core import DEPLOYMENT_KIND, SKILL_KIND, SNAPSHOT_KIND, TRADE_KIND
+from learning_app.ledger.models import DecisionSnapshot, SkillVersion, Trade
+from learning_app.lessons.core import NOTE_KIND
+from learning_app.lessons.models import ReflectionNote
 from learning_app.methodologies.core import METHODOLOGY_KIND
 from learning_app.preferences.core import PREFERENCE_KIND
 from learning_app.vocabulary import PreferenceState, QuarantinedBy
@@ -59,6 +61,45 @@ class TradeRollback(RecordRollback):
     name, model = TRADE_KIND, Trade
     label, record_name = gettext_lazy("Trades"), gettext_lazy("trade %(id)d")
     audit_key, record_key = "trades", "trade"
+
+
+class DeploymentRollback(ChangesRollback):
+    """Which version of its skill a trading agent runs."""
+
+    name = DEPLOYMENT_KIND
+    label = gettext_lazy("Trading agents")
+    writes = {"deployment_changed": "deployment"}
+    effects = (Effect("deployment", label, BEFORE, AGAIN),)
+    audit_key, record_key = "deployments", "deployment"
+    page = "ticks:deployment"
+
+    def effect_of(self, state: State, target: State) -> str:
+        return "deployment"
+
+
+class SnapshotRollback(RecordRollback):
+    """Decisions that trading agents reported."""
+
+    name, model = SNAPSHOT_KIND, DecisionSnapshot
+    label = gettext_lazy("Decisions of trading agents")
+    record_name = gettext_lazy("decision %(id)d of a trading agent")
+    audit_key, record_key = "snapshots", "snapshot"
+
+
+class SkillVersionRollback(RecordRollback):
+    """What the skills of trading agents said; a deployment keeps the version that it has."""
+
+    name, model = SKILL_KIND, SkillVersion
+    label, record_name = gettext_lazy("Skills of trading agents"), gettext_lazy("version %(id)d of a skill")
+    audit_key, record_key = "skill_versions", "skill_version"
+
+
+class NoteRollback(RecordRollback):
+    """Lessons that a model wrote out of trades."""
+
+    name, model = NOTE_KIND, ReflectionNote
+    label, record_name = gettext_lazy("Lessons"), gettext_lazy("lessons %(id)d")
+    audit_key, record_key = "lessons", "lessons_note"
 
 
 class LearningRollback(ChangesRollback):
@@ -119,6 +160,10 @@ ROLLBACKS = (
     MethodologyRollback(),
     CaseRollback(),
     TradeRollback(),
+    DeploymentRollback(),
+    SnapshotRollback(),
+    SkillVersionRollback(),
+    NoteRollback(),
     LearningRollback(),
     PreferenceRollback(),
 )

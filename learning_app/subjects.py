@@ -11,5 +11,6 @@ SUBJECTS = (
     Subject(METHODOLOGY_KIND, _("a methodology"), lambda uid, _owner: reverse("methodologies:one", args=[uid])),
     Subject("good_cases", _("good cases up to %(id)s"), lambda case_id, _owner: reverse("cases:one", args=[case_id])),
     Subject("institution_run", _("an institution run"), lambda uid, _owner: reverse("institution:one", args=[uid])),
+    Subject("reflection", _("lessons of run %(id)s"), lambda _id, _owner: ""),
     Subject("mined_turns", _("turns up to %(id)s"), lambda _turn_id, _owner: ""),
 )

@@ -5,7 +5,7 @@ from learning_app.cases.tools import record
 from learning_app.learnings.schemas import NewLearning
 from learning_app.learnings.tools import learn
 from learning_app.ledger.schemas import NewTrade
-from learning_app.ledger.tools import record as record_trade
+from learning_app.ledger.tools import HistoryArgs, query_history, record as record_trade
 from minara_site.access.policy import Act
 from minara_site.access.tools import Tool
 
@@ -40,5 +40,13 @@ TOOLS = (
         Act.TRADE_WRITE,
         record_trade,
         is_read_only=False,
+    ),
+    Tool(
+        "query_trade_history",
+        "Read the user's round trips, the one opened last first: entry, exit, P&L before fees, fees, how far it went "
+        "for and against, the market at the entry, and why. Of one trading agent or asset, or of all.",
+        HistoryArgs,
+        Act.TRADES_READ,
+        query_history,
     ),
 )

@@ -15,7 +15,7 @@ from minara_site.kernel.trade_sources import TradeLedger
 class DeploymentTrades:
     """What each deployment traded, made of its ticks."""
 
-    name, page, key_field = "deployments", "ledger:trade", "deployment__uid"
+    name, page, key_field = "agents", "ledger:trade", "deployment__uid"
 
     def list_ledgers(self, owner: Owner, *, limit: int, key: str = "") -> list[TradeLedger]:
         """Return the deployments; the equity before the first trade is that of the first tick. One query."""

@@ -285,6 +285,13 @@ class Config(BaseSettings):
         ge=0,
         le=50,
     )
+    decision_snapshot_days: int = setting(
+        0,
+        _("Days that the ticks of trading agents are kept, 0 to 3650; 0 keeps them all. Trades stay."),
+        "ticks",
+        ge=0,
+        le=3650,
+    )
     case_cost_pct: float = setting(
         0.1,
         _("Percent that a trade costs, in and out, taken off the mean move of a methodology, 0 to 50."),

@@ -102,7 +102,7 @@ class DecisionSnapshot(GuardedRow, OwnedRow):
     """One tick: the portfolio, what was proposed and what the engine made of it.
 
     `proposed_action` is without its reason. The `context_*` columns and `lessons_hash` are of the answer, which the
-    next decision sees; `memory` is what of the answer cannot be read anew: MFE and MAE of the open trades, risk state.
+    next decision sees; `memory` is what of the answer cannot be read anew: counters, and by symbol mark, MFE and MAE.
     """
 
     deployment = models.ForeignKey(Deployment, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -116,8 +116,8 @@ class DecisionSnapshot(GuardedRow, OwnedRow):
     engine_rule = models.CharField(max_length=60, blank=True)
     is_flatten = models.BooleanField(default=False)
     lessons_hash = models.CharField(max_length=16, null=True)
-    context_hash = models.CharField(max_length=64)
-    context_tokens = models.PositiveIntegerField()
+    context_hash = models.CharField(max_length=64, blank=True)
+    context_tokens = models.PositiveIntegerField(default=0)
     memory = models.JSONField()
 
     class Meta:

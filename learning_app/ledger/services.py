@@ -8,6 +8,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from learning_app.ledger.core import (
+    EXTERNAL_FLATTEN,
+    LIQUIDATED,
     MAX_REASON_CHARS,
     SYMBOL,
     TRADE_KIND,
@@ -142,13 +144,20 @@ def close_trade(row: Trade, draft: TradeDraft, *, reason: str, now: datetime) ->
     row.stop_price = row.stop_price or draft.stop_price
     row.updated_at = now
     if reason and reason != row.entry_reason:
-        row.exit_reason = reason
-        lift_holds(kind=TRADE_KIND, object_ids=[row.pk], actor=row.actor, now=now)
-        verdict = judge_stored(TRADE_KIND, {row.pk: row.guarded_text})[row.pk]
-        row.rules_version, row.held_at = verdict.rules_version, now if verdict.is_held else None
-        if verdict.is_held:
-            hold_row(TRADE_KIND, row, verdict, now=now)
+        set_exit_reason(row, reason, now=now)
     row.save()
+
+
+def set_exit_reason(row: Trade, reason: str, *, now: datetime) -> None:
+    """Give a stored trade the reason of its exit; a new one is judged with that of its entry. Needs a transaction."""
+    row.exit_reason = reason
+    if reason in {"", row.entry_reason, LIQUIDATED, EXTERNAL_FLATTEN}:
+        return
+    lift_holds(kind=TRADE_KIND, object_ids=[row.pk], actor=row.actor, now=now)
+    verdict = judge_stored(TRADE_KIND, {row.pk: row.guarded_text})[row.pk]
+    row.rules_version, row.held_at = verdict.rules_version, now if verdict.is_held else None
+    if verdict.is_held:
+        hold_row(TRADE_KIND, row, verdict, now=now)
 
 
 def set_exit(row: Trade, draft: TradeDraft, *, now: datetime) -> None:

@@ -5,7 +5,7 @@ from django.db.models import Q
 
 from learning_app.ledger.models import Deployment, Skill, at_most
 from learning_app.lessons.core import HASH_DIGITS, MAX_LESSONS_CHARS, NoteStatus
-from minara_site.kernel.fields import amount_field, demo_index, one_of, usd_field
+from minara_site.kernel.fields import demo_index, one_of, usd_field
 from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.guard.models import GuardedRow
 from minara_site.kernel.ownership import OwnedRow
@@ -74,7 +74,7 @@ class LessonsUse(models.Model):
     content_hash = models.CharField(max_length=HASH_DIGITS, blank=True)
     ticks = models.PositiveIntegerField(default=0)
     ticks_in_market = models.PositiveIntegerField(default=0)
-    exposure = amount_field(default=0)
+    exposure = models.FloatField(default=0)
     proposals = models.PositiveIntegerField(default=0)
     skipped = models.PositiveIntegerField(default=0)
 

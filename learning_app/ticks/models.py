@@ -10,9 +10,9 @@ class AgentState(models.Model):
     """Where a deployment stands after its last tick; every window counts from that tick, never from a clock.
 
     `marks` are the last ones by symbol. `day` is the UTC date to which `day_start_equity_usd`, `executed_today` and
-    `pnl_today_usd` (net of fees) belong. `closed_since_note` counts trades closed since the active note.
-    `lessons_hash` names what the next decision reads, None for no lessons; `openings` counts since the comparison of
-    two notes began.
+    `pnl_today_usd` (net of fees) belong. `closed_since_note` counts trades closed since the newest note, `note_id`.
+    `lessons_hash` names what the next decision reads, None for no lessons; `openings` counts those since two notes
+    began to take turns.
     """
 
     deployment = models.OneToOneField(Deployment, on_delete=models.CASCADE, primary_key=True, related_name="state")
@@ -25,6 +25,7 @@ class AgentState(models.Model):
     pnl_today_usd = amount_field(default=0)
     losing_closes = models.PositiveIntegerField(default=0)
     closed_since_note = models.PositiveIntegerField(default=0)
+    note_id = models.BigIntegerField(null=True)
     lessons_hash = models.CharField(max_length=16, null=True)
     openings = models.PositiveIntegerField(default=0)
 

@@ -123,6 +123,9 @@ class Act(StrEnum):
     LEDGER_READ = "ledger_read"
     TRADE_REVEAL = "trade_reveal"
     TRADE_WRITE = "trade_write"
+    DEPLOYMENT_READ = "deployment_read"
+    DEPLOYMENT_CHANGE = "deployment_change"
+    LESSONS_READ = "lessons_read"
     INTERNALS_READ = "internals_read"
     AUDIT_READ = "audit_read"
     AUDIT_RUN = "audit_run"
@@ -257,6 +260,9 @@ POLICY: dict[Act, Rule] = {
     Act.TRADE_REVEAL: Rule(frozenset({Role.SUPPORT}), others=STAFF),
     Act.TRADES_READ: owner_or_operator(Scope.TRADING_READ),
     Act.TRADE_WRITE: Rule(OWNERS, Scope.TRADING_WRITE),
+    Act.DEPLOYMENT_READ: owner_or_operator(),  # on pages: skill, risk state, and what the agent saw at a tick
+    Act.DEPLOYMENT_CHANGE: Rule(OWNERS),
+    Act.LESSONS_READ: owner_or_operator(),  # on pages; agents read theirs in the context of a tick
     Act.INTERNALS_READ: Rule(OPERATORS, others=OPERATORS),  # capital and strategy runs
     Act.AUDIT_READ: Rule(OPERATORS, Scope.OPERATOR),
     Act.AUDIT_RUN: Rule(OPERATORS, Scope.OPERATOR),

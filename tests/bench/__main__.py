@@ -46,6 +46,7 @@ NAMES = (
     "refusals",
     "jobs",
     "activity",
+    "ledger",
     "backup",
     "moving",
     "changes",

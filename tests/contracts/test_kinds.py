@@ -36,6 +36,7 @@ from tests.kit.rows import all_rows
 from tests.kit.tables import Faults, taken_back
 from tests.kit.world import fill
 from tests.learning_app.learnings.rows import make_learning
+from tests.learning_app.lessons.rows import make_deployment, make_note
 from tests.learning_app.rows import make_case, make_methodology, make_preference, make_trade
 from tests.memory_app.memories.factories import browser, make_memory
 from tests.memory_app.roles.rows import make_row, make_wrong
@@ -54,6 +55,7 @@ OWN_TABLES = {
     "learnings",
     "methodologies",
     "methodology_cases",
+    "reflection_notes",
     "role_memory",
     "sessions",
     "trade_history",
@@ -79,6 +81,7 @@ STORE: dict[str, Store] = {
     "learning": lambda owner, text: make_learning(owner, guidance=text, rules_version="older"),
     "trading_case": lambda owner, text: make_case(owner, decision=text, rules_version="older"),
     "trade": lambda owner, text: make_trade(owner, entry_reason=text, rules_version="older"),
+    "reflection_note": lambda owner, text: make_note(make_deployment(owner), text, rules_version="older"),
     "preference": lambda owner, text: make_preference(owner, text, rules_version="older"),
     **{
         kind: lambda owner, text, kind=kind: make_document(

@@ -68,6 +68,7 @@ from tests.kit.undo import last_set
 from tests.kit.visitor import Visitor
 from tests.learning_app.audit.rows import make_report
 from tests.learning_app.learnings.rows import make_learning
+from tests.learning_app.lessons.rows import add_trades, make_deployment, make_note
 from tests.learning_app.rows import make_case, make_methodology, make_preference, make_run, make_trade, post_prices
 from tests.profile_app.activity.rows import make_fill
 
@@ -406,6 +407,7 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
             make_run(user, said=f"{canary} would buy, look {number}", is_open=number == MANY - 1)
             for number in range(MANY)
         ][-1].uid,
+        "content_hash": seed_lessons(user, canary),
         "learning_id": learning.pk,
         "learning_uid": learning.uid,
         "learning_version": 2,
@@ -481,6 +483,16 @@ def seed_learning(user: Any, canary: str, word: str, number: int, *, actor: str)
         edited_by=actor,
         version=2,
     )
+
+
+def seed_lessons(user: Any, canary: str) -> str:
+    """Make an agent with closed trades and revisions of its lessons; return the hash of the active ones."""
+    deployment, now = make_deployment(user, name=canary), timezone.now()
+    for number in reversed(range(MANY)):
+        state, at = "superseded" if number else "active", now - timedelta(days=number + 1)
+        note = make_note(deployment, f"### Sizing\n- {canary} of {number}.", status=state, generated_at=at)
+        add_trades(deployment, number, lessons=note.content_hash, closed_at=now)
+    return str(note.content_hash)
 
 
 def seed_account(user: Any, canary: str, *, actor: str) -> dict[str, Any]:

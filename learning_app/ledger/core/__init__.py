@@ -9,6 +9,8 @@ from minara_site.kernel.market.core.values import rounded
 
 TRADE_KIND, SNAPSHOT_KIND, SKILL_KIND = "trade", "decision_snapshot", "skill_version"
 """The names of a trade's reasons, a decision's reason and a skill's texts among the kinds of text under guard."""
+DEPLOYMENT_KIND = "deployment"
+"""The name of deployments among the kinds that acts change."""
 MAX_SYMBOL_CHARS, MAX_REASON_CHARS, MAX_TEXT_CHARS = 40, 1_000, 2_000
 SYMBOL = re.compile(rf"[A-Za-z0-9@](?:[A-Za-z0-9/:._@+-]{{0,{MAX_SYMBOL_CHARS - 1}}})")
 """A code as venues write it, such as `BTC`, `BTC/USDT:USDT`, `xyz:TSLA`, `@107`; nothing that reads like a sentence."""

@@ -16,6 +16,7 @@ from learning_app.ledger.core import (
     EngineKind,
     TradeAction,
     TradeSide,
+    TradeStatus,
     held_minutes,
 )
 from minara_site.kernel.market.core.values import rounded
@@ -25,6 +26,17 @@ ZERO = Decimal(0)
 DUST = Decimal("1e-9")
 """What is left below this share of the size at the entry is nothing."""
 CLOSING = frozenset({TradeAction.CLOSE_POSITION, TradeAction.ADJUST_POSITION})
+ENTRY = (
+    "entry_price",
+    "entry_size_usd",
+    "entry_leverage",
+    "entry_reason",
+    "stop_price",
+    "entry_regime_tag",
+    "entry_lessons_hash",
+    "fees_usd",
+)
+EXIT = ("exit_price", "exit_reason", "realized_pnl_usd", "holding_minutes")
 
 
 class Position(NamedTuple):
@@ -225,7 +237,7 @@ def regime_of(closes: Sequence[Decimal] | None) -> str | None:
         return None
     try:
         return str(classify_regime(closes))
-    except ArithmeticError:
+    except (ArithmeticError, ValueError):
         return None
 
 
@@ -238,3 +250,46 @@ def op_record(op: Op) -> dict[str, Any]:
         elif not isinstance(value, Holding):
             fields[name] = f"{value.normalize():f}" if isinstance(value, Decimal) else value
     return fields
+
+
+def holding_of(row: Any, mark: Decimal) -> Holding:
+    """Return an open trade's row as the tick before left it; `mark` is the last price of its symbol."""
+    return Holding(
+        TradeSide(row.side),
+        row.position_size,
+        row.average_price,
+        mark,
+        row.entry_size_usd / row.entry_price,
+        row.entry_tick_at,
+        row.partial_pnl_usd,
+        row.mfe_usd,
+        row.mae_usd,
+    )
+
+
+def entry_columns(op: OpenTrade) -> dict[str, Any]:
+    """Return the columns of a new trade."""
+    return {
+        "symbol": op.symbol,
+        "side": str(op.side),
+        "status": str(TradeStatus.OPEN),
+        "entry_tick_at": op.holding.opened_at,
+        **{name: getattr(op, name) for name in ENTRY},
+        **running_columns(op.holding),
+    }
+
+
+def running_columns(holding: Holding) -> dict[str, Any]:
+    """Return the columns of a trade that a tick may change while it is open."""
+    return {
+        "position_size": holding.size,
+        "average_price": holding.average,
+        "partial_pnl_usd": holding.realized,
+        "mfe_usd": holding.mfe,
+        "mae_usd": holding.mae,
+    }
+
+
+def exit_columns(op: CloseTrade, at: datetime) -> dict[str, Any]:
+    """Return the columns of a trade that ends at a moment, without its fees."""
+    return {"status": str(TradeStatus.CLOSED), "exit_tick_at": at, **{name: getattr(op, name) for name in EXIT}}

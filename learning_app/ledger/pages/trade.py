@@ -55,7 +55,7 @@ def ledger_url(trip: Any) -> str:
         return reverse("ledger:one", args=["accounts", trip.account_id])
     if trip.deployment is None:
         return reverse("ledger:one", args=["sessions", trip.owner_id])
-    return reverse("ledger:one", args=["deployments", trip.deployment.uid])
+    return reverse("ledger:one", args=["agents", trip.deployment.uid])
 
 
 def trade_context(trip: Any, principal: Principal, *, now: datetime, kind: TripKind = TRADES) -> dict[str, Any]:

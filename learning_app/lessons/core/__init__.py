@@ -1,7 +1,10 @@
 """The words of lessons. Source: S4 (reflection notes, regime tagging and A/B telemetry). Pure."""
 
 import hashlib
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from enum import StrEnum
+from typing import Any
 
 NOTE_KIND = "reflection_note"
 """The name of lessons among the kinds of text under guard."""
@@ -26,6 +29,40 @@ class Compare(StrEnum):
 
     OFF = "off"
     ALTERNATE = "alternate"
+
+
+class Cadence(StrEnum):
+    """When a model looks back at the trades of a deployment."""
+
+    OFF = "off"
+    PER_N_TRADES = "per_n_trades"
+    DAILY = "daily"
+
+
+def reflection_of(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of reflection in the config of a skill, empty where it says none."""
+    return (config.get("memory") or {}).get("reflection") or {}
+
+
+def should_run_reflection(
+    *,
+    cadence: Cadence,
+    every_n: int,
+    closed_since_note: int,
+    closed_this_tick: bool,
+    last_generated_at: datetime | None,
+    tick_at: datetime,
+) -> bool:
+    """Say whether a tick asks for a note. `closed_since_note` counts trades closed since the last one.
+
+    Per N trades: the count is a multiple, and a trade closed at this tick. Daily: a trade closed since, and the last
+    note is of another UTC date, or there is none.
+    """
+    if cadence is Cadence.OFF or closed_since_note < 1:
+        return False
+    if cadence is Cadence.PER_N_TRADES:
+        return closed_this_tick and closed_since_note % every_n == 0
+    return last_generated_at is None or last_generated_at.astimezone(UTC).date() != tick_at.astimezone(UTC).date()
 
 
 def choose_place(deployment: str, openings: int) -> int:

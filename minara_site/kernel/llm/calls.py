@@ -33,7 +33,7 @@ from minara_site.kernel.llm.core.messages import (
 )
 from minara_site.kernel.llm.core.prices import cost_of, worst_cost_of
 from minara_site.kernel.llm.core.questions import Conversation, ModelRequest
-from minara_site.kernel.llm.endpoint import model_of, require_endpoint, require_price, switched_off
+from minara_site.kernel.llm.endpoint import model_for, require_endpoint, require_price, switched_off
 from minara_site.kernel.llm.tries import (
     MAX_SECONDS,
     REQUEST_ID,
@@ -88,7 +88,7 @@ def call(question: ModelRequest, turns: Turns, *, is_repair: bool) -> Paid:
     """
     if mode_of(MODEL_CALLS) is not Mode.ON:
         raise CapabilityOff(switched_off())
-    endpoint, model, body = require_endpoint(), model_of(question.tier), request_of(question, turns)
+    endpoint, model, body = require_endpoint(), model_for(question), request_of(question, turns)
     reservation = reserve(question, model, worst_cost_of_body(body, model))
     try:
         target = Target(endpoint.url, endpoint.key, model, question.task)
@@ -146,7 +146,7 @@ def message_of(received: HttpAnswer) -> Message:
 
 def request_of(question: ModelRequest, turns: Turns) -> dict[str, Any]:
     """Return the body of a request to the question's model."""
-    model = model_of(question.tier)
+    model = model_for(question)
     if isinstance(question, Conversation):
         return conversation_body(question, model)
     is_forced = not TAKES_NO_FORCED_TOOL.search(model) and (settings.MINARA.anthropic_base_url, model) not in _unforced

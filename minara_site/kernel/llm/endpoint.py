@@ -10,6 +10,7 @@ from minara_site.kernel.errors import Unavailable
 from minara_site.kernel.governance.core import Mode
 from minara_site.kernel.governance.selectors import mode_of
 from minara_site.kernel.llm.core.prices import Price, price_of
+from minara_site.kernel.llm.core.questions import ModelRequest
 from minara_site.kernel.llm.core.tiers import Tier
 
 
@@ -53,6 +54,11 @@ def missing_key() -> str:
 def model_of(tier: Tier) -> str:
     """Return the model of a tier."""
     return str(settings.MINARA.minara_model_fast if tier is Tier.FAST else settings.MINARA.minara_model_main)
+
+
+def model_for(request: ModelRequest) -> str:
+    """Return the model that a question or a conversation goes to."""
+    return request.model or model_of(request.tier)
 
 
 def require_price(model: str) -> Price:

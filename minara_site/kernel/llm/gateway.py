@@ -26,7 +26,7 @@ from minara_site.kernel.llm.calls import (
 from minara_site.kernel.llm.core.messages import Declined, Rejected, asked_turns, read_answer, read_reply, repair_turns
 from minara_site.kernel.llm.core.questions import Answer, Conversation, Question, Reply, T, ToolUse
 from minara_site.kernel.llm.core.tiers import Tier
-from minara_site.kernel.llm.endpoint import ModelNotConfigured, UnknownModelPrice, model_of, what_is_missing
+from minara_site.kernel.llm.endpoint import ModelNotConfigured, UnknownModelPrice, model_for, what_is_missing
 from minara_site.kernel.llm.tries import ModelUnavailable, QuestionRefused
 
 __all__ = [
@@ -109,7 +109,7 @@ def ask(question: Question[T]) -> Answer[T]:
             turns = repair_turns(asked, message, str(problem))
         else:
             usage_ids, cost_usd = total_of(paid)
-            return Answer(value, model_of(question.tier), usage_ids, cost_usd)
+            return Answer(value, model_for(question), usage_ids, cost_usd)
     raise invalid(_("The model answered twice, and neither answer is what was asked. Nothing was changed."), paid)
 
 
@@ -150,7 +150,7 @@ def converse(conversation: Conversation) -> Reply:
         ),
         content=content,
         is_cut=is_cut,
-        model=model_of(conversation.tier),
+        model=model_for(conversation),
         usage_ids=usage_ids,
         cost_usd=cost_usd,
     )
@@ -160,7 +160,7 @@ def worst_cost(question: Question[T]) -> Decimal:
     """Return the most that one call of this question may cost in USD. Raises UnknownModelPrice."""
     return worst_cost_of_body(
         request_of(question, asked_turns(question.content)),
-        model_of(question.tier),
+        model_for(question),
     )
 
 

@@ -21,6 +21,7 @@ class Question(Generic[T]):
     `system` is the same for every question of a task, so that it is cached. With `within_seconds` somebody waits: it
     is asked once, without a second try or a repair, and given up after that time. `check` says in words for the model
     what is wrong with an answer that fits the schema, empty for nothing; it is repaired like one that does not fit.
+    `model` is asked in place of the tier's; one whose price is not known is refused.
     """
 
     category: Category
@@ -34,6 +35,7 @@ class Question(Generic[T]):
     owner_id: int | None = None
     within_seconds: float | None = None
     check: Callable[[T], str] | None = None
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,7 @@ class Conversation:
     subject: str = ""
     owner_id: int | None = None
     within_seconds: None = None
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)

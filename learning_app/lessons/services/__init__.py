@@ -1,0 +1,32 @@
+"""Writes of lessons. A tick asks for new ones here and waits for no model: a job writes them."""
+
+from datetime import UTC, datetime
+
+from django.db.models import Q
+
+from learning_app.capabilities import REFLECTION_NOTES
+from learning_app.lessons.core import Cadence
+from minara_site.kernel.governance.core import Mode
+from minara_site.kernel.governance.selectors import mode_of
+from minara_site.kernel.jobs.models import JobRun, RunState
+from minara_site.kernel.jobs.services import request_run
+
+REFLECT = "lessons.reflect"
+ACTOR = f"job:{REFLECT}"
+
+
+def request_reflection(*, deployment_id: int, until: datetime, trigger: str, now: datetime) -> None:
+    """Ask for lessons out of the trades that are closed after a tick, `until`, in the transaction of that tick.
+
+    `trigger` is the cadence that asks. Nothing is asked while a run of the deployment waits or works, a second time
+    for the same tick, or, daily, a second time on a UTC date.
+    """
+    arguments = {"deployment_id": deployment_id, "until": until.isoformat(), "trigger": trigger}
+    runs = JobRun.objects.filter(job=REFLECT, arguments__deployment_id=deployment_id)
+    today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    again = Q(arguments__trigger=trigger, created_at__gte=today) & (
+        Q(arguments__until=arguments["until"]) | Q(arguments__trigger=Cadence.DAILY)
+    )
+    is_asked = runs.filter(state__in=(RunState.QUEUED, RunState.RUNNING)).exists() or runs.filter(again).exists()
+    if not is_asked and mode_of(REFLECTION_NOTES) is not Mode.OFF:
+        request_run(REFLECT, arguments, now=now, requested_by=ACTOR)

@@ -1,0 +1,135 @@
+"""How a trading agent and one of its ticks look: what it reads, and what of that is known to be as it was sent."""
+
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from learning_app.ledger.core import SNAPSHOT_KIND
+from learning_app.ledger.models import DecisionSnapshot, Deployment, SkillVersion
+from learning_app.ticks.core.config import SkillConfig
+from learning_app.ticks.core.context import HELD, LESSONS, WARN_FROM, Context, estimate_memory
+from learning_app.ticks.forms import SettingsForm
+from learning_app.ticks.selectors import (
+    first_context,
+    get_version,
+    last_snapshot,
+    load_context,
+    snapshot_before,
+)
+from minara_site.access.models import User
+from minara_site.kernel.core.tokens import estimate_tokens
+from minara_site.kernel.guard.masking import mask, masked_for
+from minara_site.kernel.guard.selectors import find_refused
+from minara_site.web.values import plain_number
+
+MAX_TICKS, MAX_VERSIONS = 20, 20
+
+
+def load_trial(deployment: Deployment, version: SkillVersion, config: SkillConfig) -> Context:
+    """Return what the last tick would have answered under a configuration. Five queries at most."""
+    trial = SkillVersion(config=config.model_dump(mode="json"), held_at=version.held_at)
+    trial.rules_version = version.rules_version
+    snapshot = last_snapshot(deployment)
+    return load_context(snapshot, trial) if snapshot else first_context(trial)
+
+
+def deployment_context(deployment: Deployment, reader: User, form: SettingsForm, *, is_tried: bool) -> dict[str, Any]:
+    """Return what the page of a trading agent shows; `is_tried` shows what a form says that is not saved."""
+    version = get_version(deployment)
+    config = SkillConfig(**version.config)
+    if is_tried:
+        config = config.model_copy(update={"memory": form.config(config.memory)})
+    context = load_trial(deployment, version, config)
+    if deployment.owner_id != reader.pk:
+        context = masked(context)
+    ticks = DecisionSnapshot.objects.filter(deployment=deployment).order_by("-tick_at")[:MAX_TICKS]
+    tokens = estimate_memory(context, config)
+    return {
+        "title": mask(deployment.name) if deployment.owner_id != reader.pk else deployment.name,
+        "deployment": deployment,
+        "is_own": deployment.owner_id == reader.pk,
+        "version": version,
+        "versions": SkillVersion.objects.filter(skill=deployment.skill_id).order_by("-version")[:MAX_VERSIONS],
+        "context": context,
+        "texts": [text for text in context.sections.values() if text],
+        "segments": segments_of(context),
+        "tokens": tokens,
+        "is_large": tokens > WARN_FROM,
+        "warn_from": WARN_FROM,
+        "is_tried": is_tried,
+        "ticks": [masked_for(reader, tick) for tick in ticks],
+    }
+
+
+def segments_of(context: Context) -> list[tuple[str, str, int, bool]]:
+    """Return the parts of the system's prompt: label, text, tokens, and whether it stands for what is not there yet."""
+    placeholder = f"{LESSONS}\n{_('(no lessons yet: they appear here)')}"
+    labels = {
+        "header": _("Header (fixed)"),
+        "leash": _("Avoid rules"),
+        "strategy": _("Strategy"),
+        "lessons": _("Lessons"),
+        "footer": _("Footer (fixed)"),
+    }
+    return [
+        (labels[name], text or placeholder, estimate_tokens(text or ""), name == "lessons" and not text)
+        for name, text in context.segments.items()
+        if text or name == "lessons"
+    ]
+
+
+def masked(context: Context) -> Context:
+    """Return a context with secrets masked, for another reader than its owner."""
+    return replace(
+        context,
+        sections={name: mask(text) for name, text in context.sections.items()},
+        segments={name: mask(text) if text else text for name, text in context.segments.items()},
+    )
+
+
+def seen_context(snapshot: DecisionSnapshot, reader: User) -> dict[str, Any]:
+    """Return what stood before the agent when it decided at a tick: recomputed, and whether it is what was sent.
+
+    Where it is not, `has_held` says that words are held now which were not then.
+    """
+    before = snapshot_before(snapshot)
+    if before is None:
+        return {"before": None}
+    context = load_context(before, get_version(snapshot.deployment, before.version))
+    shown = context if snapshot.owner_id == reader.pk else masked(context)
+    texts = [text for text in (*shown.segments.values(), *shown.sections.values()) if text]
+    is_same = context.hash == before.context_hash
+    return {
+        "before": before,
+        "seen_texts": texts,
+        "is_same": is_same,
+        "has_held": not is_same and any(HELD in text for text in texts),
+    }
+
+
+def snapshot_context(snapshot: DecisionSnapshot, reader: User) -> dict[str, Any]:
+    """Return what the page of a tick shows."""
+    is_refused = bool(snapshot.held_at or find_refused(SNAPSHOT_KIND, [snapshot]))
+    shown = masked_for(reader, snapshot)
+    return {
+        "title": _("Tick of %(name)s") % {"name": mask(snapshot.deployment.name)},
+        "snapshot": shown,
+        "deployment": snapshot.deployment,
+        "reason": HELD if is_refused else shown.reason,
+        "action": snapshot.proposed_action or {},
+        "positions": [
+            (symbol, {name: plain_text(value) for name, value in position.items()})
+            for symbol, position in sorted(snapshot.positions.items())
+        ],
+        **seen_context(snapshot, reader),
+    }
+
+
+def plain_text(value: str | None) -> str | None:
+    """Return a number of a snapshot without zeros behind, any other word as it is."""
+    try:
+        return plain_number(Decimal(value)) if value is not None else None
+    except ArithmeticError:
+        return value

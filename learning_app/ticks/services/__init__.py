@@ -1,0 +1,1 @@
+"""Writes of deployments and ticks."""

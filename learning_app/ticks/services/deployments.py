@@ -1,0 +1,69 @@
+"""Deployments and the versions of their skills. Sources: S4, trades.md ("A deployment again")."""
+
+from datetime import datetime
+from typing import Any
+
+from learning_app.ledger.core import DEPLOYMENT_KIND, SKILL_KIND
+from learning_app.ledger.models import Deployment, Skill, SkillVersion
+from learning_app.ticks.core.config import SkillConfig
+from learning_app.ticks.models import AgentState
+from minara_site.kernel.audit_log.services import content_digest, record_audit
+from minara_site.kernel.changes.services import name_set, record, watch
+from minara_site.kernel.guard.held_at import store_judged
+from minara_site.kernel.ownership import owner_locked
+
+
+def deploy(
+    *,
+    owner_id: int,
+    name: str,
+    skill_name: str,
+    config: SkillConfig,
+    actor: str,
+    now: datetime,
+    reasoning: str = "",
+) -> tuple[Deployment, bool]:
+    """Return the deployment of this name and whether it is new; another configuration is a new version of its skill."""
+    with owner_locked(owner_id):
+        skill, _is_new = Skill.objects.get_or_create(owner_id=owner_id, name=skill_name, defaults={"created_at": now})
+        row: Deployment | None = Deployment.objects.filter(owner_id=owner_id, name=name).first()
+        version = find_or_add_version(skill, config, actor=actor, now=now)
+        if row and (row.skill_id, row.version) == (skill.pk, version.version):
+            return row, False
+        is_new = row is None
+        row = row or Deployment(owner_id=owner_id, name=name, actor=actor, created_at=now)
+        watched = None if is_new else watch(DEPLOYMENT_KIND, [row])
+        row.skill, row.version = skill, version.version
+        row.save()
+        AgentState.objects.get_or_create(deployment=row)
+        made = record("deployment_changed", watched, actor=actor, at=now) if watched else None
+        record_audit(
+            now=now,
+            actor=actor,
+            tool_call="deployment_created" if is_new else "deployment_changed",
+            owner_id=owner_id,
+            reasoning=reasoning,
+            details={"id": row.uid, "version": row.version, "sha256": content_digest(version.guarded_text)}
+            | name_set(made),
+        )
+    return row, is_new
+
+
+def find_or_add_version(skill: Skill, config: SkillConfig, *, actor: str, now: datetime) -> SkillVersion:
+    """Return the newest version of a skill that says this; a new one where none does. Needs the owner's lock."""
+    said: dict[str, Any] = config.model_dump(mode="json")
+    versions = SkillVersion.objects.filter(skill=skill).order_by("-version")
+    newest: SkillVersion | None = versions.first()
+    same = next((each for each in versions if each.config == said), None) if newest else None
+    if same:
+        return same
+    version = SkillVersion(
+        owner_id=skill.owner_id,
+        skill=skill,
+        version=newest.version + 1 if newest else 1,
+        config=said,
+        actor=actor,
+        created_at=now,
+    )
+    store_judged(SKILL_KIND, version, now=now)
+    return version

@@ -1,0 +1,53 @@
+"""`/ledger/deployments/<id>/` and `/ledger/ticks/<id>/`: a trading agent with its memory settings, and one tick."""
+
+from http import HTTPStatus
+
+from django.http import HttpResponse
+from django.utils.translation import gettext as _
+
+from learning_app.ledger.core import DEPLOYMENT_KIND
+from learning_app.ticks.core.config import SkillConfig
+from learning_app.ticks.forms import SettingsForm
+from learning_app.ticks.pages import deployment_context, snapshot_context
+from learning_app.ticks.selectors import get_deployment, get_snapshot, get_version
+from learning_app.ticks.services.deployments import deploy
+from minara_site.access.access_log import log_opened
+from minara_site.access.policy import Act
+from minara_site.shell.pages import PageRequest, done_by, page
+from minara_site.shell.undo import undo_url
+from minara_site.web.responses import render_page, see_other, toast
+
+
+@page(Act.DEPLOYMENT_READ, "GET", "POST")
+def deployment(request: PageRequest, uid: str) -> HttpResponse:
+    """Show a trading agent, and save its memory settings as a new version; a GET with settings tries them."""
+    principal, is_post = request.principal, request.method == "POST"
+    act = Act.DEPLOYMENT_CHANGE if is_post else Act.DEPLOYMENT_READ
+    principal.require(act)
+    row = get_deployment(owner=principal.owner if is_post else principal.reaches(act), uid=uid)
+    config = SkillConfig(**get_version(row).config)
+    sent = request.POST if is_post else request.GET if "cadence" in request.GET else None
+    form = SettingsForm.of(config.memory, sent)
+    is_valid = sent is not None and form.is_valid()
+    if is_post and is_valid:
+        said = config.model_copy(update={"memory": form.config(config.memory)})
+        deploy(owner_id=row.owner_id, name=row.name, skill_name=row.skill.name, config=said, **done_by(request))
+        if said == config:
+            toast(request, _("Nothing changed."))
+        else:
+            undo = undo_url(DEPLOYMENT_KIND, row, principal)
+            toast(request, _("Saved as a new version. It counts from the next tick on."), undo)
+        return see_other("ticks:deployment", uid)
+    log_opened(principal, row.owner_id, kind="deployment", object_id=uid, now=done_by(request)["now"])
+    context = deployment_context(row, principal.owner, form, is_tried=is_valid)
+    status = HTTPStatus.UNPROCESSABLE_ENTITY if sent is not None and not is_valid else HTTPStatus.OK
+    return render_page(request, "learning_app/ticks/deployment.html", {**context, "form": form}, status=status)
+
+
+@page(Act.DEPLOYMENT_READ)
+def snapshot(request: PageRequest, snapshot_id: int) -> HttpResponse:
+    """Show one tick: the portfolio, the decision, and what the agent saw before it."""
+    principal = request.principal
+    row = get_snapshot(owner=principal.reaches(Act.DEPLOYMENT_READ), snapshot_id=snapshot_id)
+    log_opened(principal, row.owner_id, kind="snapshot", object_id=row.pk, now=done_by(request)["now"])
+    return render_page(request, "learning_app/ticks/snapshot.html", snapshot_context(row, principal.owner))
