@@ -20,6 +20,7 @@ from learning_app.ledger.core.reconcile import (
     Position,
     Tick,
     UpdateMfeMae,
+    exit_columns,
     reconcile_portfolio_delta,
 )
 from minara_site.kernel.market.core.values import rounded
@@ -160,10 +161,10 @@ def go_on(trip: OwnTrip, op: UpdateMfeMae | CloseTrade, fill: Any, at: datetime)
         trip.position_size, trip.average_price = op.holding.size, op.holding.average
         trip.partial_pnl_usd = op.holding.realized
         return
-    trip.status, trip.exit_tick_at, trip.exit_price = TradeStatus.CLOSED, at, op.exit_price
-    trip.exit_reason, trip.holding_minutes, trip.position_size = op.exit_reason, op.holding_minutes, None
-    if trip.is_complete:
-        trip.realized_pnl_usd = op.realized_pnl_usd
+    for name, value in exit_columns(op, at).items():
+        setattr(trip, name, value)
+    if not trip.is_complete:
+        trip.realized_pnl_usd = None
 
 
 def has_usd_fee(fill: Any) -> bool:

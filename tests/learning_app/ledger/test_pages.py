@@ -113,7 +113,7 @@ def test_a_ledger_says_what_its_trades_bring_and_where_they_are(ana, page, djang
     make_trade(ana, deployment=live, symbol="ETH")
     closed(ana, "999")
     with django_assert_max_num_queries(20):
-        answer = page.get(f"/ledger/deployments/{live.uid}/")
+        answer = page.get(f"/ledger/agents/{live.uid}/")
     said = words_of(answer)
     assert "deployment of momentum-5m, version 7" in said
     assert "5 closed trades since" in said
@@ -128,7 +128,7 @@ def test_a_ledger_says_what_its_trades_bring_and_where_they_are(ana, page, djang
     listed = words_of(page.get("/ledger/"))
     assert "live deployment of momentum-5m, version 7 5 60% +$60.81" in listed
     assert "Agents recorded in sessions 1 100% +$996.60" in listed
-    assert "No trades yet" in words_of(visitor(ana).get(f"/ledger/deployments/{make_deployment(ana, name='b').uid}/"))
+    assert "No trades yet" in words_of(visitor(ana).get(f"/ledger/agents/{make_deployment(ana, name='b').uid}/"))
 
 
 def test_own_accounts_stand_beside_and_what_lacks_fills_is_in_no_figure(ana, page, django_assert_max_num_queries):
@@ -236,8 +236,8 @@ def test_support_reads_no_amount_on_any_page(ana, sam):
     pages = [
         "/ledger/",
         "/ledger/?owner=ana",
-        f"/ledger/deployments/{live.uid}/",
-        f"/ledger/deployments/{live.uid}/trades/",
+        f"/ledger/agents/{live.uid}/",
+        f"/ledger/agents/{live.uid}/trades/",
         f"/ledger/accounts/{trip.account_id}/",
         f"/ledger/accounts/{trip.account_id}/trades/",
         f"/ledger/trades/{trades[0].uid}/",
@@ -248,10 +248,10 @@ def test_support_reads_no_amount_on_any_page(ana, sam):
         assert [amount for amount in AMOUNTS if amount in markup] == [], url
         assert "$" not in markup, url
         assert "5aaeb6" not in markup, url
-    said = words_of(support.get(f"/ledger/deployments/{live.uid}/"))
+    said = words_of(support.get(f"/ledger/agents/{live.uid}/"))
     assert "100 %" in said.replace("100%", "100 %")
     assert "% of the start, by day" in said
-    assert "65,000 → 66,000" in words_of(support.get(f"/ledger/deployments/{live.uid}/trades/"))
+    assert "65,000 → 66,000" in words_of(support.get(f"/ledger/agents/{live.uid}/trades/"))
     held = closed(ana, held_at=NOON, symbol="SOL", entry_reason="Held words")
     assert "Held words" not in text_of(support.get(f"/ledger/trades/{held.uid}/"))
     assert "Held words" in text_of(visitor(ana).get(f"/ledger/trades/{held.uid}/"))
