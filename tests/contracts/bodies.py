@@ -109,6 +109,8 @@ FORMS: dict[str, dict[str, Any]] = {
         "compare": "off",
     },
     "POST /trading-cases/<int:case_id>/reveal/": {"reason": "ticket 8841"},
+    "POST /ledger/trades/<str:trade_uid>/reveal/": {"reason": "ticket 8841"},
+    "POST /ledger/trips/<int:trip_id>/reveal/": {"reason": "ticket 8841"},
     "POST /institution/new/": {"tickers": "BTC"},
     "POST /facts/conflicts/<int:conflict_id>/<str:kind>/": {"older": "older_id", "newer": "newer_id"},
     "POST /ops/export/": {"sign": "on"},

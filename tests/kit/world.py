@@ -23,7 +23,7 @@ from learning_app.audit.services.acknowledge import acknowledge
 from learning_app.learnings.models import Learning
 from learning_app.ledger.core import EngineKind, TradeAction, TradeSide
 from learning_app.ledger.core.reconcile import Position
-from learning_app.ledger.models import DecisionSnapshot
+from learning_app.ledger.models import DecisionSnapshot, Trade
 from learning_app.methodologies.models import Methodology
 from learning_app.methodologies.services.decide import quarantine
 from learning_app.preferences.services.decide import reject
@@ -53,7 +53,8 @@ from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.jobs.models import JobRun, WorkerSeen
 from minara_site.kernel.market.models import PricePoint
-from profile_app.activity.models import Account, SyncState
+from profile_app.activity.models import Account, OwnTrip, SyncState
+from profile_app.activity.services.days import refresh_days
 from profile_app.capital.models import CapitalReading
 from profile_app.documents.core import WORKSPACE_FILE, Origin
 from profile_app.documents.services import save_document
@@ -405,7 +406,7 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
         "window": f"{now:%Y-%m}",
         "asset": "BTC",
         "role_id": ROLE,
-        "account_id": seed_account(user, canary, actor=me.actor).pk,
+        **seed_account(user, canary, actor=me.actor),
         "strategy_run_id": seed_internals(user, canary, actor=me.actor),
         "entry_id": decision.pk,
         "case_id": case.pk,
@@ -527,8 +528,8 @@ def seed_ticks(user: Any, canary: str, *, actor: str) -> dict[str, Any]:
     return {"deployment_id": deployment.uid, "snapshot_id": last.pk if last else 0}
 
 
-def seed_account(user: Any, canary: str, *, actor: str) -> Any:
-    """Make own accounts with fills and a state each; return the newest."""
+def seed_account(user: Any, canary: str, *, actor: str) -> dict[str, Any]:
+    """Make own accounts with fills, a round trip and a state each; return the newest ones, and its ledger."""
     for number in range(MANY):
         account = Account.objects.create(
             owner=user,
@@ -539,11 +540,19 @@ def seed_account(user: Any, canary: str, *, actor: str) -> Any:
             actor=actor,
             created_at=timezone.now(),
         )
-        make_fill(account, number=number)
+        account.stale_from_ms = make_fill(account, number=number).ts_ms
+        account.save()
         SyncState.objects.create(
             owner=user, source="perps_fills", sub_account_id=account.wallet, last_synced_at=timezone.now()
         )
-    return account
+    refresh_days(user.pk, "UTC")
+    return {
+        "account_id": account.pk,
+        "trade_uid": Trade.objects.filter(owner=user).latest("pk").uid,
+        "trip_id": OwnTrip.objects.filter(owner=user).latest("pk").pk,
+        "trade_source": "accounts",
+        "ledger_key": account.pk,
+    }
 
 
 def seed_internals(user: Any, canary: str, *, actor: str) -> int:
