@@ -10,7 +10,7 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-from learning_app.ledger.core.reconcile import ZERO, Op
+from learning_app.ledger.core.reconcile import ZERO, Op, steps_of
 from learning_app.ledger.models import DecisionSnapshot, Deployment, Skill, SkillVersion, Trade
 from learning_app.lessons.core import NoteStatus, hash_lessons_text
 from learning_app.lessons.models import LessonsUse, ReflectionNote
@@ -87,7 +87,7 @@ class DemoLedger(MemoryLedger):
         self.lessons = next((text for at, text in sorted(self.notes.items(), reverse=True) if at <= report.at), None)
         ops, context = super().record(report)
         self.state.lessons_hash = hash_lessons_text(self.lessons)
-        row = snapshot_of(self.deployment, self.state, report, ops, actor=AGENT_KEY, now=report.at)
+        row = snapshot_of(self.deployment, self.state, report, steps_of(ops), actor=AGENT_KEY, now=report.at)
         row.context_hash, row.context_tokens = context.hash, context.tokens
         row.rules_version, row.is_demo = RULES.version, True
         self.snapshots.append(row)
