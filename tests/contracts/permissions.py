@@ -208,6 +208,7 @@ PAGES: dict[str, Row] = {
     "ops/governance/methodology_verdicts/": page(Act.GOVERNANCE_CHANGE, get=OPERATORS, post=OPERATORS),
     "ops/governance/methodology_candidates/": page(Act.GOVERNANCE_CHANGE, get=OPERATORS, post=OPERATORS),
     "ops/governance/preference_mining/": page(Act.GOVERNANCE_CHANGE, get=OPERATORS, post=OPERATORS),
+    "ops/governance/reflection_notes/": page(Act.GOVERNANCE_CHANGE, get=OPERATORS, post=OPERATORS),
     "ops/governance/institution_runs/": page(Act.GOVERNANCE_CHANGE, get=OPERATORS, post=OPERATORS),
     "ops/governance/contradiction_judge/": page(Act.GOVERNANCE_CHANGE, get=OPERATORS, post=OPERATORS),
     "ops/scan-rules/": page(Act.SCAN_RULES, get=OPERATORS, post=OPERATORS),
