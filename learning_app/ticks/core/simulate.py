@@ -22,6 +22,7 @@ from learning_app.ledger.core.reconcile import (
     reconcile_portfolio_delta,
     running_columns,
 )
+from learning_app.lessons.core import Compare, choose_place, hash_lessons_text, should_run_reflection
 from learning_app.ticks.core import (
     MAX_REJECTIONS,
     REJECTIONS_FOR,
@@ -47,8 +48,11 @@ class MemoryLedger:
     A trade has the columns of `trade_history` that its ticks wrote so far; `is_held` where the guard refuses a reason.
     """
 
-    def __init__(self, config: SkillConfig) -> None:
-        self.config, self.state = config, State()
+    def __init__(self, config: SkillConfig, name: str = "") -> None:
+        self.config, self.name, self.state = config, name, State()
+        self.notes = list[str]()  # the newest first
+        self.noted_at: datetime | None = None
+        self.lessons: str | None = None
         self.trades, self.closed = list[Any](), list[Any]()
         self.open: dict[str, Any] = {}
         self.rejections = deque[tuple[datetime, str]](maxlen=MAX_REJECTIONS)
@@ -64,6 +68,7 @@ class MemoryLedger:
         ops = reconcile_portfolio_delta(prev, report.positions, report.tick(prev, self.state.lessons_hash))
         net = [op.realized_pnl_usd - self.open[op.symbol].fees_usd - op.fees_usd for op in closings(ops)]
         advance(self.state, report, ops, net)
+        self.choose_lessons(closed=len(net))
         if report.engine is EngineKind.REJECTED:
             self.rejections.append((report.at, report.rule))
         for op in ops:
@@ -71,6 +76,34 @@ class MemoryLedger:
         said = report.proposal
         decision = LastDecision(said, report.engine, report.rule, is_refused(said.reason if said else ""))
         return ops, assemble_context(self, self.config, decision, at=report.at, are_rules_held=self.are_rules_held)
+
+    def choose_lessons(self, *, closed: int) -> None:
+        """Choose the lessons of the next decision, as a stored deployment does."""
+        state, notes = self.state, self.notes
+        if notes and state.note_id != len(notes):
+            state.note_id, state.openings, state.closed_since_note = len(notes), 0, closed
+        is_alternating = self.config.memory.reflection.compare == Compare.ALTERNATE
+        place = choose_place(self.name, state.openings) if is_alternating else 0
+        self.lessons = notes[min(place, len(notes) - 1)] if notes else None
+        state.lessons_hash = hash_lessons_text(self.lessons)
+
+    def is_time_to_reflect(self, ops: Sequence[Op]) -> bool:
+        """Say whether lessons are to be distilled after a tick that wrote these."""
+        config, state = self.config.memory.reflection, self.state
+        assert state.tick_at is not None
+        return should_run_reflection(
+            cadence=config.cadence,
+            every_n=config.everyNTrades,
+            closed_since_note=state.closed_since_note,
+            closed_this_tick=bool(closings(ops)),
+            last_generated_at=self.noted_at,
+            tick_at=state.tick_at,
+        )
+
+    def learn(self, lessons: str) -> None:
+        """Put lessons in force from the next tick on."""
+        self.notes.insert(0, lessons)
+        self.noted_at = self.state.tick_at
 
     def write(self, op: Op, at: datetime) -> None:
         """Keep what an op says."""
@@ -108,7 +141,7 @@ class MemoryLedger:
 
     def active_lessons(self) -> str | None:
         """Return the lessons that the next decision is made under."""
-        return None
+        return self.lessons
 
     def risk_state(self) -> RiskState:
         """Return the session up to the last tick."""
