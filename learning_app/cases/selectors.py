@@ -22,7 +22,7 @@ from minara_site.kernel.plain_text import parse_number
 SAME_BET = "same_bet"
 """Why a case does not count whose block counts by another one."""
 DAY_FORMS = ("%Y-%m-%d", "%d %b %Y", "%d %B %Y", "%Y/%m/%d", "%Y年%m月%d日")
-CASE_REVEALS = Reveals("case_reveal", "case_revealed", "case_reveal_ended")
+CASE_REVEALS = Reveals(kind="case_reveal", begun="case_revealed", ended="case_reveal_ended")
 
 
 def list_cases(*, owner: Owner) -> CaseQuerySet:

@@ -7,12 +7,11 @@ from learning_app.ledger import views
 app_name = "ledger"
 urlpatterns = [
     path("", views.ledger_list, name="list"),
-    path("trades/<str:uid>/", views.trade_page, name="trade"),
-    path("trades/<str:uid>/reveal/", views.reveal, name="reveal"),
-    path("trades/<str:uid>/reveal/end/", views.reveal_end, name="reveal_end"),
+    path("trades/<str:trade_uid>/reveal/", views.reveal, name="reveal"),
+    path("trades/<str:trade_uid>/reveal/end/", views.reveal_end, name="reveal_end"),
     path("trips/<int:trip_id>/", views.trip_page, name="trip"),
     path("trips/<int:trip_id>/reveal/", views.reveal_trip, name="reveal_trip"),
     path("trips/<int:trip_id>/reveal/end/", views.reveal_trip_end, name="reveal_trip_end"),
-    path("<slug:source>/<str:key>/", views.ledger_page, name="one"),
-    path("<slug:source>/<str:key>/trades/", views.trip_list, name="trips"),
+    path("<slug:trade_source>/<str:ledger_key>/", views.ledger_page, name="one"),
+    path("<slug:trade_source>/<str:ledger_key>/trades/", views.trip_list, name="trips"),
 ]

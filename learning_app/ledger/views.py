@@ -40,32 +40,26 @@ def ledger_list(request: PageRequest) -> HttpResponse:
 
 
 @page(Act.LEDGER_READ)
-def ledger_page(request: PageRequest, source: str, key: str) -> HttpResponse:
+def ledger_page(request: PageRequest, trade_source: str, ledger_key: str) -> HttpResponse:
     """Show one ledger by day."""
     principal, now = request.principal, timezone.now()
-    ledger = get_ledger(owner=principal.reaches(Act.LEDGER_READ), source=source, key=key)
+    ledger = get_ledger(owner=principal.reaches(Act.LEDGER_READ), source=trade_source, key=ledger_key)
     log_opened(principal, ledger.owner_id, kind="ledger", object_id="", now=now)
     context = page_context(ledger, principal, month=request.GET.get("month", ""), now=now)
     return render_page(request, "learning_app/ledger/one.html", context)
 
 
 @page(Act.LEDGER_READ)
-def trip_list(request: PageRequest, source: str, key: str) -> HttpResponse:
+def trip_list(request: PageRequest, trade_source: str, ledger_key: str) -> HttpResponse:
     """Show one ledger trade by trade."""
     principal = request.principal
     owner = principal.reaches(Act.LEDGER_READ)
-    ledger = get_ledger(owner=owner, source=source, key=key)
+    ledger = get_ledger(owner=owner, source=trade_source, key=ledger_key)
     log_opened(principal, ledger.owner_id, kind="trades", object_id="", now=timezone.now())
     found = load_page(TRIPS, request, list_trips(ledger, owner=owner))
-    rows = [TripRow(trip, load_sources()[source].page) for trip in found.rows]
+    rows = [TripRow(trip, load_sources()[trade_source].page) for trip in found.rows]
     context = head_context(ledger, principal)
     return render_list(request, "learning_app/ledger/trips.html", found.with_rows(rows), context)
-
-
-@page(Act.LEDGER_READ)
-def trade_page(request: PageRequest, uid: str) -> HttpResponse:
-    """Show one trade of an agent. Who opens somebody else's leaves a line."""
-    return show_trip(request, get_trade(request, uid), TRADES, RevealForm())
 
 
 @page(Act.LEDGER_READ)
@@ -75,15 +69,15 @@ def trip_page(request: PageRequest, trip_id: int) -> HttpResponse:
 
 
 @page(Act.TRADE_REVEAL, "POST")
-def reveal(request: PageRequest, uid: str) -> HttpResponse:
+def reveal(request: PageRequest, trade_uid: str) -> HttpResponse:
     """Show support the amounts of a trade for 15 minutes, with a reason that its owner reads."""
-    return reveal_trip_of(request, get_trade(request, uid), TRADES)
+    return reveal_trip_of(request, get_trade(request, trade_uid), TRADES)
 
 
 @page(Act.TRADE_REVEAL, "POST")
-def reveal_end(request: PageRequest, uid: str) -> HttpResponse:
+def reveal_end(request: PageRequest, trade_uid: str) -> HttpResponse:
     """Mask the amounts again before the 15 minutes are over."""
-    return mask_trip(request, get_trade(request, uid), TRADES)
+    return mask_trip(request, get_trade(request, trade_uid), TRADES)
 
 
 @page(Act.TRADE_REVEAL, "POST")
@@ -127,9 +121,17 @@ def mask_trip(request: PageRequest, trip: Any, kind: TripKind) -> HttpResponse:
     return see_other(kind.page, id_of(trip))
 
 
-def show_trip(request: PageRequest, trip: Any, kind: TripKind, form: RevealForm) -> HttpResponse:
-    """Answer the page of a round trip; errors in the form make it 422."""
+def show_trip(
+    request: PageRequest,
+    trip: Any,
+    kind: TripKind,
+    form: RevealForm,
+    *,
+    template: str = "learning_app/ledger/trade.html",
+    **more: Any,
+) -> HttpResponse:
+    """Answer the page of a round trip, with `more` for its template; errors in the form make it 422."""
     principal, now = request.principal, timezone.now()
-    log_opened(principal, trip.owner_id, kind=kind.subject, object_id=id_of(trip), now=now)
+    log_opened(principal, trip.owner_id, kind=kind.kind, object_id=id_of(trip), now=now)
     context = trade_context(trip, principal, now=now, kind=kind)
-    return render_form(request, "learning_app/ledger/trade.html", form, context)
+    return render_form(request, template, form, {**context, **more})

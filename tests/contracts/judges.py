@@ -42,7 +42,11 @@ LOGS = {
     *("busy_marks", "rate_counts", "instance_meta"),
 }
 OF_THE_TRANSACTION = re.compile(r"\s*(?:SAVEPOINT|RELEASE|ROLLBACK|BEGIN|COMMIT|SET|PRAGMA)\b", re.IGNORECASE)
-REVEALS = {"trading-cases/<int:case_id>/reveal/", "trading-cases/<int:case_id>/reveal/end/"}
+REVEALS = {
+    f"{page}reveal/{end}"
+    for page in ("trading-cases/<int:case_id>/", "ledger/trades/<str:trade_uid>/", "ledger/trips/<int:trip_id>/")
+    for end in ("", "end/")
+}
 REVEAL_LOGS = re.compile(r'\w+[^"]*"(?:audit_log|django_session)"')  # that it was done, and the message of it
 OWN_ACCOUNT = ("login", "logout", "mfa", "reauthenticate", "settings/", "first-steps/")
 

@@ -49,6 +49,8 @@ LOGGING = {
     "OwnedList",
     "open_profile",
     "open_owner",
+    "Reveals",
+    "TripKind",
 }  # what writes lines of the access log, their `kind` by name
 OF_A_RUN = LOGS | {
     "job_runs",

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
@@ -20,9 +21,16 @@ from django.utils import timezone
 from learning_app.audit.models import Acknowledgement, AuditReport
 from learning_app.audit.services.acknowledge import acknowledge
 from learning_app.learnings.models import Learning
+from learning_app.ledger.core import EngineKind, TradeAction, TradeSide
+from learning_app.ledger.core.reconcile import Position
+from learning_app.ledger.models import DecisionSnapshot, Trade
 from learning_app.methodologies.models import Methodology
 from learning_app.methodologies.services.decide import quarantine
 from learning_app.preferences.services.decide import reject
+from learning_app.ticks.core import Proposal, Report
+from learning_app.ticks.core.config import SkillConfig
+from learning_app.ticks.services.deployments import deploy
+from learning_app.ticks.services.record import record_tick
 from memory_app.bundle.models import BundleTransfer
 from memory_app.facts.models import ConsolidationEvent, FactVerdict
 from memory_app.memories.core import HARD_CONSTRAINT, FactState
@@ -45,7 +53,8 @@ from minara_site.kernel.core.vocabulary import Category, Provenance, Source
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.jobs.models import JobRun, WorkerSeen
 from minara_site.kernel.market.models import PricePoint
-from profile_app.activity.models import Account, SyncState
+from profile_app.activity.models import Account, OwnTrip, SyncState
+from profile_app.activity.services.days import refresh_days
 from profile_app.capital.models import CapitalReading
 from profile_app.documents.core import WORKSPACE_FILE, Origin
 from profile_app.documents.services import save_document
@@ -397,7 +406,7 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
         "window": f"{now:%Y-%m}",
         "asset": "BTC",
         "role_id": ROLE,
-        "account_id": seed_account(user, canary, actor=me.actor).pk,
+        **seed_account(user, canary, actor=me.actor),
         "strategy_run_id": seed_internals(user, canary, actor=me.actor),
         "entry_id": decision.pk,
         "case_id": case.pk,
@@ -406,6 +415,7 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
             for number in range(MANY)
         ][-1].uid,
         "content_hash": seed_lessons(user, canary),
+        **seed_ticks(user, canary, actor=me.actor),
         "learning_id": learning.pk,
         "learning_uid": learning.uid,
         "learning_version": 2,
@@ -493,8 +503,33 @@ def seed_lessons(user: Any, canary: str) -> str:
     return str(note.content_hash)
 
 
-def seed_account(user: Any, canary: str, *, actor: str) -> Any:
-    """Make own accounts with fills and a state each; return the newest."""
+def seed_ticks(user: Any, canary: str, *, actor: str) -> dict[str, Any]:
+    """Make trading agents, the newest with ticks, an open trade and closed ones; return it and its last tick."""
+    now, config = (
+        timezone.now(),
+        SkillConfig(strategy=f"{canary} buys highs.", avoid=(f"{canary} never averages down.",)),
+    )
+    for number in range(MANY):
+        said = {"name": f"{canary} {number}", "skill_name": canary, "config": config}
+        deployment, _is_new = deploy(owner_id=user.pk, actor=actor, now=now - timedelta(hours=MANY - number), **said)
+    for number in range(2 * MANY + 1):
+        positions = {"BTC": Position(TradeSide.LONG, Decimal(1), Decimal(100), Decimal(100))} if number % 2 == 0 else {}
+        proposal = Proposal(TradeAction.OPEN, "BTC", reason=f"{canary} holds a breakout {number}")
+        report = Report(
+            at=now - timedelta(hours=2 * MANY + 2 - number),
+            equity_usd=Decimal(10_000),
+            positions=positions,
+            costs=dict.fromkeys(positions, Decimal(100)),
+            engine=EngineKind.EXECUTED,
+            proposal=proposal,
+        )
+        record_tick(deployment=deployment, report=report, actor=actor, now=now)
+    last = DecisionSnapshot.objects.filter(deployment=deployment).order_by("tick_at").last()
+    return {"deployment_id": deployment.uid, "snapshot_id": last.pk if last else 0}
+
+
+def seed_account(user: Any, canary: str, *, actor: str) -> dict[str, Any]:
+    """Make own accounts with fills, a round trip and a state each; return the newest ones, and its ledger."""
     for number in range(MANY):
         account = Account.objects.create(
             owner=user,
@@ -505,11 +540,19 @@ def seed_account(user: Any, canary: str, *, actor: str) -> Any:
             actor=actor,
             created_at=timezone.now(),
         )
-        make_fill(account, number=number)
+        account.stale_from_ms = make_fill(account, number=number).ts_ms
+        account.save()
         SyncState.objects.create(
             owner=user, source="perps_fills", sub_account_id=account.wallet, last_synced_at=timezone.now()
         )
-    return account
+    refresh_days(user.pk, "UTC")
+    return {
+        "account_id": account.pk,
+        "trade_uid": Trade.objects.filter(owner=user).latest("pk").uid,
+        "trip_id": OwnTrip.objects.filter(owner=user).latest("pk").pk,
+        "trade_source": "accounts",
+        "ledger_key": account.pk,
+    }
 
 
 def seed_internals(user: Any, canary: str, *, actor: str) -> int:

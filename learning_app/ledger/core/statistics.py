@@ -104,8 +104,8 @@ class Statistics(NamedTuple):
     """What closed trips say; what cannot be known is None. Money in USD, `won_range` and `captured` as shares.
 
     `mean_range` is the 95 % interval of the mean by Student's t. `r` is the mean result in units of what stood at
-    risk, over the `r_trips` with a stop. `captured` is the P&L as a share of the best marks. The streaks are the
-    longest; a result of 0 ends both.
+    risk, over the `r_trips` with a stop. `captured` is the P&L as a share of the best marks, the exit's among them. The
+    streaks are the longest; a result of 0 ends both.
     """
 
     trips: int
@@ -138,7 +138,7 @@ def statistics_of(trips: Sequence[Closed], *, start: Decimal | None) -> Statisti
     nets = [trip.net for trip in trips]
     won, lost = [net for net in nets if net > 0], [net for net in nets if net < 0]
     risks = [(trip.net, risk) for trip in trips if (risk := risk_of(trip))]
-    best = [(trip.realized_pnl_usd, trip.mfe_usd) for trip in trips if trip.mfe_usd]
+    best = [(trip.realized_pnl_usd, max(trip.mfe_usd, trip.realized_pnl_usd)) for trip in trips if trip.mfe_usd]
     return Statistics(
         trips=len(trips),
         net=sum(nets, ZERO),
@@ -154,7 +154,7 @@ def statistics_of(trips: Sequence[Closed], *, start: Decimal | None) -> Statisti
         profit_factor=sum(won, ZERO) / -sum(lost, ZERO) if lost else None,
         r=mean_of([net / risk for net, risk in risks]),
         r_trips=len(risks),
-        captured=sum((pnl for pnl, _mfe in best), ZERO) / sum((mfe for _pnl, mfe in best), ZERO) if best else None,
+        captured=sum((pnl for pnl, _most in best), ZERO) / sum((most for _pnl, most in best), ZERO) if best else None,
         won_streak=longest(net > 0 for net in nets),
         lost_streak=longest(net < 0 for net in nets),
         drawdown=drawdown_of(trips, start),

@@ -2,6 +2,7 @@
 
 from calendar import Calendar
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -27,6 +28,7 @@ from learning_app.ledger.trips import MAX_CLOSED, list_trips, newest_closed
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
+from minara_site.kernel.market.core.values import EPOCH, LATEST
 from minara_site.kernel.trade_sources import TradeLedger
 from minara_site.web.charts import Value
 from minara_site.web.equity_chart import EquityChart, EquityPoint, SignedColumns, equity_chart, signed_columns
@@ -39,7 +41,7 @@ MAX_SYMBOLS, CENTS_BELOW, THOUSANDS_FROM = 12, 10, 10_000
 class GroupRow(NamedTuple):
     """A group as a row; its bar begins at `x` and has a width, of 100 units around the middle."""
 
-    label: Text
+    label: str
     group: Group
     x: float
     width: float
@@ -101,7 +103,7 @@ def shape_groups(
     rows = []
     for key, group in groups.items():
         width = 50 * float(abs(group.mean) / most)
-        rows.append(GroupRow(label(key), group, 50 if group.mean > 0 else 50 - width, width))
+        rows.append(GroupRow(str(label(key)), group, 50 if group.mean > 0 else 50 - width, width))
     return sorted(rows, key=order)
 
 
@@ -169,10 +171,10 @@ def month_context(days: Mapping[date, Group], asked: str, *, is_masked: bool, to
 
     A day without a trip has no group; one is large from half of the largest on. With amounts masked no day says one.
     """
-    try:
-        first = date.fromisoformat(f"{asked}-01")
-    except ValueError:
-        first = max(days, default=today).replace(day=1)
+    first = max(days, default=today).replace(day=1)
+    with suppress(ValueError):
+        month = date.fromisoformat(f"{asked}-01")
+        first = month if EPOCH.date() < month < LATEST.date() else first
     after = (first + timedelta(days=31)).replace(day=1)
     found = {day: group for day, group in days.items() if first <= day < after}
     largest = max((abs(group.net) for group in found.values()), default=ZERO)

@@ -25,25 +25,22 @@ from minara_site.web.price_chart import Level, PriceChart
 
 @dataclass(frozen=True, slots=True)
 class TripKind:
-    """A kind of round trip: the URL names of its page and of its reveals, and what the access log calls it."""
+    """A kind of round trip: the URL name of its page, its name in the access log, and its reveals."""
 
     page: str
-    reveal: str
-    subject: str
+    kind: str
     reveals: Reveals
 
 
 TRADES = TripKind(
-    "ledger:trade",
-    "ledger:reveal",
-    "trade",
-    Reveals("trade_reveal", "trade_revealed", "trade_reveal_ended"),
+    "ticks:trade",
+    kind="trade",
+    reveals=Reveals(kind="trade_reveal", begun="trade_revealed", ended="trade_reveal_ended"),
 )
 OWN_TRIPS = TripKind(
     "ledger:trip",
-    "ledger:reveal_trip",
-    "own_trip",
-    Reveals("own_trip_reveal", "trade_revealed", "trade_reveal_ended"),
+    kind="own_trip",
+    reveals=Reveals(kind="own_trip_reveal", begun="trade_revealed", ended="trade_reveal_ended"),
 )
 
 
@@ -73,12 +70,13 @@ def trade_context(trip: Any, principal: Principal, *, now: datetime, kind: TripK
         "is_own": trip.owner_id == principal.owner.pk,
         "page_url": row.url,
         "page_id": id_of(trip),
-        "reveal_act": kind.reveal,
-        "reveal_end_act": f"{kind.reveal}_end",
+        "is_trip": kind is OWN_TRIPS,
         "ledger_url": ledger_url(trip),
         "chart": load_chart(trip, now),
         "r": row.net / risk if row.net is not None and risk else None,
-        "captured": 100 * trip.realized_pnl_usd / trip.mfe_usd if trip.mfe_usd and row.net is not None else None,
+        "captured": trip.realized_pnl_usd / max(trip.mfe_usd, trip.realized_pnl_usd)
+        if trip.mfe_usd and row.net is not None
+        else None,
         "hold": find_last_hold(TRADE_KIND, trip.pk) if is_held else None,
         "is_withheld": principal.is_support and is_held,
         "reasons": [] if principal.is_support and is_held else reasons_of(trip, principal, is_masked=seen["is_masked"]),

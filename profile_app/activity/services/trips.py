@@ -20,6 +20,7 @@ from learning_app.ledger.core.reconcile import (
     Position,
     Tick,
     UpdateMfeMae,
+    exit_columns,
     reconcile_portfolio_delta,
 )
 from minara_site.kernel.market.core.values import rounded
@@ -130,8 +131,6 @@ def holding_of(trip: OwnTrip) -> Holding:
         trip.entry_size_usd / trip.entry_price,
         trip.entry_tick_at,
         trip.partial_pnl_usd,
-        trip.mfe_usd or ZERO,
-        trip.mae_usd or ZERO,
     )
 
 
@@ -146,8 +145,6 @@ def begin(op: OpenTrade, fill: Any) -> OwnTrip:
         entry_price=op.entry_price,
         entry_size_usd=op.entry_size_usd,
         fees_usd=op.fees_usd if has_usd_fee(fill) else None,
-        mfe_usd=ZERO,
-        mae_usd=ZERO,
         position_size=op.holding.size,
         average_price=op.holding.average,
         first_ms=fill.ts_ms,
@@ -156,21 +153,18 @@ def begin(op: OpenTrade, fill: Any) -> OwnTrip:
 
 
 def go_on(trip: OwnTrip, op: UpdateMfeMae | CloseTrade, fill: Any, at: datetime) -> None:
-    """Let a trip go on or end with a fill. What it lacks of one that is incomplete is not made up."""
+    """Let a trip go on or end with a fill. Marks between fills are not known, nor what one earned that lacks fills."""
     trip.last_ms = fill.ts_ms
     if trip.fees_usd is not None:
         trip.fees_usd = trip.fees_usd + op.fees_usd if has_usd_fee(fill) else None
     if isinstance(op, UpdateMfeMae):
-        trip.mfe_usd, trip.mae_usd = op.mfe_usd, op.mae_usd
         trip.position_size, trip.average_price = op.holding.size, op.holding.average
         trip.partial_pnl_usd = op.holding.realized
         return
-    trip.status, trip.exit_tick_at, trip.exit_price = TradeStatus.CLOSED, at, op.exit_price
-    trip.exit_reason, trip.holding_minutes, trip.position_size = op.exit_reason, op.holding_minutes, None
-    if trip.is_complete:
-        trip.realized_pnl_usd = op.realized_pnl_usd
-    else:
-        trip.mfe_usd = trip.mae_usd = None
+    for name, value in exit_columns(op, at).items():
+        setattr(trip, name, value)
+    if not trip.is_complete:
+        trip.realized_pnl_usd = None
 
 
 def has_usd_fee(fill: Any) -> bool:
