@@ -15,7 +15,7 @@ from minara_site.kernel.trade_sources import TradeLedger
 class DeploymentTrades:
     """What each deployment traded, made of its ticks."""
 
-    name, page, key_field = "agents", "ledger:trade", "deployment__uid"
+    name, page, key_field = "agents", "ticks:trade", "deployment__uid"
 
     def list_ledgers(self, owner: Owner, *, limit: int, key: str = "") -> list[TradeLedger]:
         """Return the deployments; the equity before the first trade is that of the first tick. One query."""
@@ -42,7 +42,7 @@ class DeploymentTrades:
 class SessionTrades:
     """What the agents of an owner recorded in sessions; the key is the owner's number."""
 
-    name, page, key_field = "sessions", "ledger:trade", "owner_id"
+    name, page, key_field = "sessions", "ticks:trade", "owner_id"
 
     def list_ledgers(self, owner: Owner, *, limit: int, key: str = "") -> list[TradeLedger]:
         """Return one ledger for each owner with a trade of a session. One query."""

@@ -63,12 +63,6 @@ def trip_list(request: PageRequest, trade_source: str, ledger_key: str) -> HttpR
 
 
 @page(Act.LEDGER_READ)
-def trade_page(request: PageRequest, trade_uid: str) -> HttpResponse:
-    """Show one trade of an agent. Who opens somebody else's leaves a line."""
-    return show_trip(request, get_trade(request, trade_uid), TRADES, RevealForm())
-
-
-@page(Act.LEDGER_READ)
 def trip_page(request: PageRequest, trip_id: int) -> HttpResponse:
     """Show one round trip of an own account."""
     return show_trip(request, get_trip(request, trip_id), OWN_TRIPS, RevealForm())
@@ -127,9 +121,17 @@ def mask_trip(request: PageRequest, trip: Any, kind: TripKind) -> HttpResponse:
     return see_other(kind.page, id_of(trip))
 
 
-def show_trip(request: PageRequest, trip: Any, kind: TripKind, form: RevealForm) -> HttpResponse:
-    """Answer the page of a round trip; errors in the form make it 422."""
+def show_trip(
+    request: PageRequest,
+    trip: Any,
+    kind: TripKind,
+    form: RevealForm,
+    *,
+    template: str = "learning_app/ledger/trade.html",
+    **more: Any,
+) -> HttpResponse:
+    """Answer the page of a round trip, with `more` for its template; errors in the form make it 422."""
     principal, now = request.principal, timezone.now()
     log_opened(principal, trip.owner_id, kind=kind.kind, object_id=id_of(trip), now=now)
     context = trade_context(trip, principal, now=now, kind=kind)
-    return render_form(request, "learning_app/ledger/trade.html", form, context)
+    return render_form(request, template, form, {**context, **more})

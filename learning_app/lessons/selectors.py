@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 from django.db.models import F, QuerySet
 
 from learning_app.ledger.core import TradeStatus
-from learning_app.ledger.models import Deployment, SkillVersion, Trade
+from learning_app.ledger.models import DecisionSnapshot, Deployment, SkillVersion, Trade
 from learning_app.lessons.core import NOTE_KIND
 from learning_app.lessons.core.compare import Result
 from learning_app.lessons.models import LessonsUse, ReflectionNote
@@ -16,6 +16,22 @@ from minara_site.kernel.guard.selectors import find_refused
 from minara_site.kernel.ownership import Owner
 
 MAX_RESULTS, MAX_REVISIONS = 5_000, 30
+MAX_PAUSE = timedelta(days=1)
+COUNTED = (
+    "entry_lessons_hash",
+    "entry_snapshot__lessons_hash",
+    "entry_regime_tag",
+    "entry_tick_at",
+    "entry_price",
+    "entry_size_usd",
+    "exit_tick_at",
+    "stop_price",
+    "realized_pnl_usd",
+    "fees_usd",
+    "status",
+    "created_at",
+)
+"""What the comparison reads of a trade."""
 NEVER_IN_FORCE = {"held_at": F("created_at")}
 """Of notes that the guard held when they were written: until a person releases one, it supersedes nothing."""
 
@@ -92,13 +108,23 @@ def load_version(deployment: Deployment) -> SkillVersion:
     return version
 
 
+def find_first_turn(note: ReflectionNote) -> datetime:
+    """Return when the first tick that knew a note came in: what opens later may be in turn. One query.
+
+    The moment of the note where that tick is kept no more.
+    """
+    ticks = DecisionSnapshot.objects.filter(deployment=note.deployment_id, tick_at__gt=note.window_end)
+    known = ticks.filter(created_at__range=(note.generated_at, note.generated_at + MAX_PAUSE)).order_by("tick_at")
+    return known.values_list("created_at", flat=True).first() or note.generated_at
+
+
 def load_results(deployment: Deployment, *, turns_since: datetime | None) -> list[Result]:
     """Return the newest trades of a deployment with the lessons of each. One query.
 
     `turns_since` is when two revisions began to take turns, None where none do. Where the tick of an opening is
     deleted, the lessons of the next opening stand for those of its answer.
     """
-    rows = Trade.objects.filter(deployment=deployment).select_related("entry_snapshot")
+    rows = Trade.objects.filter(deployment=deployment).select_related("entry_snapshot").only(*COUNTED)
     results: list[Result] = []
     after: str | None = None
     for row in rows.order_by("-entry_tick_at", "-number")[:MAX_RESULTS]:
@@ -114,7 +140,7 @@ def load_results(deployment: Deployment, *, turns_since: datetime | None) -> lis
                 net=float(net_of(row)),
                 in_r=in_r_of(row),
                 regime=row.entry_regime_tag,
-                takes_turns=turns_since is not None and row.created_at >= turns_since,
+                takes_turns=turns_since is not None and row.created_at > turns_since,
             )
         )
         after = lessons

@@ -7,7 +7,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from learning_app.ledger.core import SNAPSHOT_KIND
-from learning_app.ledger.models import DecisionSnapshot, Deployment, SkillVersion
+from learning_app.ledger.models import DecisionSnapshot, Deployment, SkillVersion, Trade
+from learning_app.lessons.selectors import find_note
 from learning_app.ticks.core.config import SkillConfig
 from learning_app.ticks.core.context import HELD, LESSONS, WARN_FROM, Context, estimate_memory
 from learning_app.ticks.forms import SettingsForm
@@ -19,6 +20,9 @@ from learning_app.ticks.selectors import (
     snapshot_before,
 )
 from minara_site.access.models import User
+from minara_site.access.policy import Act
+from minara_site.access.principal import Principal
+from minara_site.kernel.core.amounts import mask_amounts
 from minara_site.kernel.core.tokens import estimate_tokens
 from minara_site.kernel.guard.masking import mask, masked_for
 from minara_site.kernel.guard.selectors import find_refused
@@ -125,6 +129,16 @@ def snapshot_context(snapshot: DecisionSnapshot, reader: User) -> dict[str, Any]
         ],
         **seen_context(snapshot, reader),
     }
+
+
+def trade_parts(trade: Trade, principal: Principal) -> dict[str, Any]:
+    """Return the lessons that stood before the agent of a trade, and for who may read it, all that it saw."""
+    reader, lessons_hash = principal.owner, trade.entry_lessons_hash
+    note = find_note(trade.deployment_id, lessons_hash) if trade.deployment_id and lessons_hash else None
+    tick = trade.entry_snapshot if principal.may(Act.DEPLOYMENT_READ) else None
+    seen = seen_context(tick, reader) if tick else {}
+    shown = masked_for(reader, note) if note else None
+    return {"note": shown, "note_pieces": mask_amounts(shown.lessons_text) if shown else (), "tick": tick, **seen}
 
 
 def plain_text(value: str | None) -> str | None:

@@ -6,6 +6,7 @@ from learning_app.ticks import views
 
 app_name = "ticks"
 urlpatterns = [
-    path("deployments/<str:uid>/", views.deployment, name="deployment"),
+    path("deployments/<str:deployment_id>/", views.deployment, name="deployment"),
+    path("trades/<str:trade_uid>/", views.trade, name="trade"),
     path("ticks/<int:snapshot_id>/", views.snapshot, name="snapshot"),
 ]

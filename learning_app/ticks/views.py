@@ -1,4 +1,4 @@
-"""`/ledger/deployments/<id>/` and `/ledger/ticks/<id>/`: a trading agent with its memory settings, and one tick."""
+"""`/ledger/deployments/<id>/`, `/ledger/ticks/<id>/`, `/ledger/trades/<id>/`: a trading agent, one tick, one trade."""
 
 from http import HTTPStatus
 
@@ -6,25 +6,28 @@ from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
 from learning_app.ledger.core import DEPLOYMENT_KIND
+from learning_app.ledger.pages.trade import TRADES
+from learning_app.ledger.views import get_trade, show_trip
 from learning_app.ticks.core.config import SkillConfig
 from learning_app.ticks.forms import SettingsForm
-from learning_app.ticks.pages import deployment_context, snapshot_context
+from learning_app.ticks.pages import deployment_context, snapshot_context, trade_parts
 from learning_app.ticks.selectors import get_deployment, get_snapshot, get_version
 from learning_app.ticks.services.deployments import deploy
 from minara_site.access.access_log import log_opened
 from minara_site.access.policy import Act
 from minara_site.shell.pages import PageRequest, done_by, page
+from minara_site.shell.reveals import RevealForm
 from minara_site.shell.undo import undo_url
 from minara_site.web.responses import render_page, see_other, toast
 
 
 @page(Act.DEPLOYMENT_READ, "GET", "POST")
-def deployment(request: PageRequest, uid: str) -> HttpResponse:
+def deployment(request: PageRequest, deployment_id: str) -> HttpResponse:
     """Show a trading agent, and save its memory settings as a new version; a GET with settings tries them."""
     principal, is_post = request.principal, request.method == "POST"
     act = Act.DEPLOYMENT_CHANGE if is_post else Act.DEPLOYMENT_READ
     principal.require(act)
-    row = get_deployment(owner=principal.owner if is_post else principal.reaches(act), uid=uid)
+    row = get_deployment(owner=principal.owner if is_post else principal.reaches(act), uid=deployment_id)
     config = SkillConfig(**get_version(row).config)
     sent = request.POST if is_post else request.GET if "cadence" in request.GET else None
     form = SettingsForm.of(config.memory, sent)
@@ -37,8 +40,8 @@ def deployment(request: PageRequest, uid: str) -> HttpResponse:
         else:
             undo = undo_url(DEPLOYMENT_KIND, row, principal)
             toast(request, _("Saved as a new version. It counts from the next tick on."), undo)
-        return see_other("ticks:deployment", uid)
-    log_opened(principal, row.owner_id, kind="deployment", object_id=uid, now=done_by(request)["now"])
+        return see_other("ticks:deployment", deployment_id)
+    log_opened(principal, row.owner_id, kind="deployment", object_id=deployment_id, now=done_by(request)["now"])
     context = deployment_context(row, principal.owner, form, is_tried=is_valid)
     status = HTTPStatus.UNPROCESSABLE_ENTITY if sent is not None and not is_valid else HTTPStatus.OK
     return render_page(request, "learning_app/ticks/deployment.html", {**context, "form": form}, status=status)
@@ -51,3 +54,11 @@ def snapshot(request: PageRequest, snapshot_id: int) -> HttpResponse:
     row = get_snapshot(owner=principal.reaches(Act.DEPLOYMENT_READ), snapshot_id=snapshot_id)
     log_opened(principal, row.owner_id, kind="snapshot", object_id=row.pk, now=done_by(request)["now"])
     return render_page(request, "learning_app/ticks/snapshot.html", snapshot_context(row, principal.owner))
+
+
+@page(Act.LEDGER_READ)
+def trade(request: PageRequest, trade_uid: str) -> HttpResponse:
+    """Show one trade, with the lessons in force and what the agent saw. Who opens somebody else's leaves a line."""
+    row = get_trade(request, trade_uid)
+    parts = trade_parts(row, request.principal)
+    return show_trip(request, row, TRADES, RevealForm(), template="learning_app/ticks/trade.html", **parts)

@@ -53,6 +53,7 @@ NEEDS_LUCK = {
     "POST /v1/profile/onboarding",  # values of dimensions, like the next one
     "PUT /v1/profile/tags/{tag_name}",
     "POST /v1/tools/{name}",
+    "POST /v1/deployments/{deployment_id}/ticks",  # symbols of venues, like the next one
     "POST /v1/trades",  # symbols of venues, and moments that are over
     "POST /v1/trading-cases",  # names of assets
     "POST /v1/institution/runs",  # names of assets that have prices

@@ -1,17 +1,15 @@
 """The project's addresses, and beside them a bare view that writes the rows of a tick and computes nothing."""
 
 import json
-from decimal import Decimal
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F
 from django.urls import path
 from django.utils import timezone
 from ninja import NinjaAPI
 
-from learning_app.ledger.core import TradeStatus
-from learning_app.ledger.models import DecisionSnapshot, Deployment, Trade
+from learning_app.ledger.models import DecisionSnapshot, Deployment
 from learning_app.lessons.models import LessonsUse
 from learning_app.ticks.models import AgentState
 from minara_site.access.api_auth import allow
@@ -25,10 +23,9 @@ bare = NinjaAPI(urls_namespace="bare", docs_url=None, openapi_url=None)
 @bare.post("/ticks/{deployment_id}", auth=allow(Act.TRADE_WRITE))
 @transaction.atomic
 def tick(request: Any, deployment_id: str) -> dict[str, Any]:
-    """Write the snapshot, the state, the open trades and the use of lessons."""
+    """Write the snapshot, the open trades, the state and the use of lessons."""
     body, now = json.loads(request.body), timezone.now()
     deployment = Deployment.objects.get(uid=deployment_id, owner=request.principal.owner)
-    rows = {row.symbol: row for row in Trade.objects.filter(deployment=deployment, status=TradeStatus.OPEN)}
     positions = {each["symbol"]: each for each in body["portfolio"]["positions"]}
     DecisionSnapshot.objects.create(
         owner=deployment.owner,
@@ -44,12 +41,15 @@ def tick(request: Any, deployment_id: str) -> dict[str, Any]:
         actor="bench",
         created_at=now,
     )
-    for symbol, row in rows.items():
-        row.mfe_usd, row.updated_at = Decimal(positions[symbol]["mark_price"]), now
-    Trade.objects.bulk_update(
-        rows.values(),
-        ("position_size", "average_price", "partial_pnl_usd", "mfe_usd", "mae_usd", "fees_usd", "updated_at"),
-    )
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            "UPDATE trade_history SET position_size = %s, average_price = %s, partial_pnl_usd = %s, mfe_usd = %s,"
+            " mae_usd = %s, fees_usd = %s, updated_at = %s WHERE deployment_id = %s AND symbol = %s AND status = 'open'",
+            [
+                (each["size_base"], each["entry_price"], "0", each["mark_price"], "0", "0", now, deployment.pk, symbol)
+                for symbol, each in positions.items()
+            ],
+        )
     state = AgentState.objects.get(deployment=deployment)
     state.marks = {symbol: each["mark_price"] for symbol, each in positions.items()}
     state.tick_at = body["tick_at"]

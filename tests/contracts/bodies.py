@@ -33,6 +33,25 @@ JSON: dict[str, dict[str, Any]] = {
         "opened_at": "2026-06-01T12:00:00Z",
         "reason": "Higher lows",
     },
+    "POST /v1/deployments": {"name": "momentum", "skill": {"name": "breakouts", "config": {"strategy": "Buy highs."}}},
+    "POST /v1/deployments/{deployment_id}/ticks": {
+        "tick_at": "2026-06-12T11:59:00Z",
+        "portfolio": {
+            "equity_usd": "10000",
+            "positions": [
+                {
+                    "symbol": "BTC",
+                    "side": "long",
+                    "size_base": "0.01",
+                    "size_usd": "652",
+                    "entry_price": "65200",
+                    "mark_price": "65200",
+                }
+            ],
+        },
+        "proposed_action": {"action": "open", "symbol": "BTC", "side": "long", "reason": "Higher lows"},
+        "engine": {"kind": "executed"},
+    },
     "POST /v1/institution/runs": {"tickers": ["BTC"]},
     "POST /v1/preferences": {
         "dimension": "venue",
@@ -82,6 +101,13 @@ FORMS: dict[str, dict[str, Any]] = {
     "POST /ops/users/<int:user_id>/role/": {"role": "support"},
     "POST /ops/users/<int:user_id>/disable/": {"word": "disable"},
     "POST /ops/users/<int:user_id>/keys/<str:prefix>/revoke/": {"word": "revoke"},
+    "POST /ledger/deployments/<str:deployment_id>/": {
+        "enabled": "on",
+        "recent_trades": "5",
+        "cadence": "daily",
+        "every_n": "5",
+        "compare": "off",
+    },
     "POST /trading-cases/<int:case_id>/reveal/": {"reason": "ticket 8841"},
     "POST /ledger/trades/<str:trade_uid>/reveal/": {"reason": "ticket 8841"},
     "POST /ledger/trips/<int:trip_id>/reveal/": {"reason": "ticket 8841"},

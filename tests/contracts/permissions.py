@@ -357,6 +357,8 @@ PAGES: dict[str, Row] = {
     "institution/<str:institution_uid>/": page(Act.INSTITUTION_READ, get=ANA_AND_STAFF),
     "institution/<str:institution_uid>/progress/": page(Act.INSTITUTION_READ, get=PEOPLE),
     "institution/<str:institution_uid>/cancel/": page(Act.INSTITUTION_CANCEL, post=ANA_AND_OPERATORS),
+    "ledger/deployments/<str:deployment_id>/": page(Act.DEPLOYMENT_READ, get=ANA_AND_OPERATORS, post=ONLY_ANA),
+    "ledger/ticks/<int:snapshot_id>/": page(Act.DEPLOYMENT_READ, get=ANA_AND_OPERATORS),
     "lessons/": page(Act.LESSONS_READ, get=OWNERS),
     "lessons/<str:content_hash>/": page(Act.LESSONS_READ, get=ANA_AND_OPERATORS),
     "trading-cases/": page(Act.CASES_READ, get=PEOPLE),
@@ -456,6 +458,16 @@ OPERATIONS: dict[str, tuple[Act, Audience]] = {
     ),
     "GET /v1/trades": (Act.TRADES_READ, by_key(Scope.TRADING_READ)),
     "POST /v1/trades": (Act.TRADE_WRITE, by_key(Scope.TRADING_WRITE)),
+    "GET /v1/deployments": (Act.TRADES_READ, by_key(Scope.TRADING_READ)),
+    "POST /v1/deployments": (Act.TRADE_WRITE, by_key(Scope.TRADING_WRITE)),
+    "POST /v1/deployments/{deployment_id}/ticks": (Act.TRADE_WRITE, by_key(Scope.TRADING_WRITE, object_of_ana=True)),
+    **{
+        f"GET /v1/deployments/{{deployment_id}}{part}": (
+            Act.TRADES_READ,
+            by_key(Scope.TRADING_READ, object_of_ana=True),
+        )
+        for part in ("", "/context", "/trades", "/open", "/lessons", "/risk-state")
+    },
     "POST /v1/strategy-runs": (Act.TRADE_WRITE, by_key(Scope.TRADING_WRITE)),
     "POST /v1/strategy-runs/{int:strategy_run_id}/stop": (
         Act.TRADE_WRITE,

@@ -38,6 +38,7 @@ from tests.kit.world import fill
 from tests.learning_app.learnings.rows import make_learning
 from tests.learning_app.lessons.rows import make_deployment, make_note
 from tests.learning_app.rows import make_case, make_methodology, make_preference, make_trade
+from tests.learning_app.ticks.bodies import make_snapshot, make_version
 from tests.memory_app.memories.factories import browser, make_memory
 from tests.memory_app.roles.rows import make_row, make_wrong
 from tests.profile_app.documents.rows import make_document
@@ -49,6 +50,7 @@ CANARY = "7EqQdEULxWcraVx3mXKFjc84LhCkMGZCkRvDpvcMwJeK"  # also the form of an a
 KEPT = f"The password is {CANARY} for BTC"
 OWN_TABLES = {
     "conversation_turns",
+    "decision_snapshots",
     "documents",
     "memories",
     "learned_preferences",
@@ -58,6 +60,7 @@ OWN_TABLES = {
     "reflection_notes",
     "role_memory",
     "sessions",
+    "skill_versions",
     "trade_history",
     "user_profile",
 }
@@ -81,6 +84,8 @@ STORE: dict[str, Store] = {
     "learning": lambda owner, text: make_learning(owner, guidance=text, rules_version="older"),
     "trading_case": lambda owner, text: make_case(owner, decision=text, rules_version="older"),
     "trade": lambda owner, text: make_trade(owner, entry_reason=text, rules_version="older"),
+    "decision_snapshot": lambda owner, text: make_snapshot(make_deployment(owner), text, rules_version="older"),
+    "skill_version": lambda owner, text: make_version(make_deployment(owner), text, rules_version="older"),
     "reflection_note": lambda owner, text: make_note(make_deployment(owner), text, rules_version="older"),
     "preference": lambda owner, text: make_preference(owner, text, rules_version="older"),
     **{

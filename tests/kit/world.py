@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
@@ -20,10 +21,16 @@ from django.utils import timezone
 from learning_app.audit.models import Acknowledgement, AuditReport
 from learning_app.audit.services.acknowledge import acknowledge
 from learning_app.learnings.models import Learning
-from learning_app.ledger.models import Trade
+from learning_app.ledger.core import EngineKind, TradeAction, TradeSide
+from learning_app.ledger.core.reconcile import Position
+from learning_app.ledger.models import DecisionSnapshot, Trade
 from learning_app.methodologies.models import Methodology
 from learning_app.methodologies.services.decide import quarantine
 from learning_app.preferences.services.decide import reject
+from learning_app.ticks.core import Proposal, Report
+from learning_app.ticks.core.config import SkillConfig
+from learning_app.ticks.services.deployments import deploy
+from learning_app.ticks.services.record import record_tick
 from memory_app.bundle.models import BundleTransfer
 from memory_app.facts.models import ConsolidationEvent, FactVerdict
 from memory_app.memories.core import HARD_CONSTRAINT, FactState
@@ -408,6 +415,7 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
             for number in range(MANY)
         ][-1].uid,
         "content_hash": seed_lessons(user, canary),
+        **seed_ticks(user, canary, actor=me.actor),
         "learning_id": learning.pk,
         "learning_uid": learning.uid,
         "learning_version": 2,
@@ -493,6 +501,31 @@ def seed_lessons(user: Any, canary: str) -> str:
         note = make_note(deployment, f"### Sizing\n- {canary} of {number}.", status=state, generated_at=at)
         add_trades(deployment, number, lessons=note.content_hash, closed_at=now)
     return str(note.content_hash)
+
+
+def seed_ticks(user: Any, canary: str, *, actor: str) -> dict[str, Any]:
+    """Make trading agents, the newest with ticks, an open trade and closed ones; return it and its last tick."""
+    now, config = (
+        timezone.now(),
+        SkillConfig(strategy=f"{canary} buys highs.", avoid=(f"{canary} never averages down.",)),
+    )
+    for number in range(MANY):
+        said = {"name": f"{canary} {number}", "skill_name": canary, "config": config}
+        deployment, _is_new = deploy(owner_id=user.pk, actor=actor, now=now - timedelta(hours=MANY - number), **said)
+    for number in range(2 * MANY + 1):
+        positions = {"BTC": Position(TradeSide.LONG, Decimal(1), Decimal(100), Decimal(100))} if number % 2 == 0 else {}
+        proposal = Proposal(TradeAction.OPEN, "BTC", reason=f"{canary} holds a breakout {number}")
+        report = Report(
+            at=now - timedelta(hours=2 * MANY + 2 - number),
+            equity_usd=Decimal(10_000),
+            positions=positions,
+            costs=dict.fromkeys(positions, Decimal(100)),
+            engine=EngineKind.EXECUTED,
+            proposal=proposal,
+        )
+        record_tick(deployment=deployment, report=report, actor=actor, now=now)
+    last = DecisionSnapshot.objects.filter(deployment=deployment).order_by("tick_at").last()
+    return {"deployment_id": deployment.uid, "snapshot_id": last.pk if last else 0}
 
 
 def seed_account(user: Any, canary: str, *, actor: str) -> dict[str, Any]:

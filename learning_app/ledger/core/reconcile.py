@@ -220,7 +220,7 @@ def exit_price_of(symbol: str, held: Holding, tick: Tick) -> Decimal:
     if (mark := tick.marks.get(symbol)) is not None:
         return mark
     closes = tick.closes.get(symbol)
-    return closes[-1] if closes else held.mark
+    return closes[-1] if closes and closes[-1].is_finite() else held.mark
 
 
 def exit_reason_of(symbol: str, tick: Tick, *, is_flip: bool) -> str:

@@ -36,7 +36,7 @@ class TripKind:
 
 
 TRADES = TripKind(
-    "ledger:trade",
+    "ticks:trade",
     kind="trade",
     reveals=Reveals(kind="trade_reveal", begun="trade_revealed", ended="trade_reveal_ended"),
 )

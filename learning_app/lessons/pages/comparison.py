@@ -17,7 +17,7 @@ from learning_app.lessons.core.compare import (
     summarise_arm,
 )
 from learning_app.lessons.models import ReflectionNote
-from learning_app.lessons.selectors import Use, load_newest_notes, load_results, load_use, load_version
+from learning_app.lessons.selectors import Use, find_first_turn, load_newest_notes, load_results, load_use, load_version
 from minara_site.web.charts import Tick
 from minara_site.web.moments import signed_money_label
 
@@ -38,12 +38,12 @@ class ArmRow:
 
 
 def comparison_context(deployment: Deployment, revisions: Sequence[ReflectionNote]) -> dict[str, Any]:
-    """Return the comparison of a deployment's revisions, given the newest first. Four queries."""
+    """Return the comparison of a deployment's revisions, given the newest first. Five queries."""
     notes = load_newest_notes(deployment.pk)
     newest = notes[0].content_hash or "" if notes else ""
     before = notes[1].content_hash if notes[1:] else None
     take_turns = reflection_of(load_version(deployment).config).get("compare") == Compare.ALTERNATE
-    since = notes[0].generated_at if take_turns and before else None
+    since = find_first_turn(notes[0]) if take_turns and before else None
     kept, apart = split_by_turns(load_results(deployment, turns_since=since))
     order = {lessons: place for place, lessons in enumerate([*(note.content_hash for note in revisions), ""])}
     arms = sorted(summarise(kept).values(), key=lambda arm: order.get(arm.lessons, len(order)))

@@ -8,7 +8,7 @@ from typing import Any
 
 from learning_app.ledger.core import EngineKind, TradeAction, TradeSide
 from learning_app.ledger.core.reconcile import ZERO, CloseTrade, FlipTrade, Holding, Op, OpenTrade, Position, Tick
-from minara_site.kernel.market.core.values import rounded
+from minara_site.kernel.market.core.values import UnusableError, read_price, rounded
 
 MAX_POSITIONS = 100
 REJECTIONS_FOR, MAX_REJECTIONS, TAIL = timedelta(hours=1), 5_000, 5
@@ -74,9 +74,11 @@ class Report:
 
 
 def close_of(bar: Sequence[Any]) -> Decimal:
-    """Return the close of a bar; what is none is not a number."""
-    close = bar[4]
-    return Decimal("NaN") if close is None else Decimal(str(close))
+    """Return the close of a bar; what is no price is not a number."""
+    try:
+        return read_price(bar[4])
+    except UnusableError:
+        return Decimal("NaN")
 
 
 @dataclass(slots=True)

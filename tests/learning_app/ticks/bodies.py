@@ -3,6 +3,8 @@
 from datetime import timedelta
 from typing import Any
 
+from learning_app.ledger.models import DecisionSnapshot, Deployment, SkillVersion
+from minara_site.kernel.guard.core import RULES
 from tests.kit.api import Agent
 from tests.kit.clock import NOON
 
@@ -42,3 +44,31 @@ def report(agent: Agent, deployment: str, body: dict[str, Any], status: int = 20
     assert answer.status_code == status, answer.content
     found: dict[str, Any] = answer.json()
     return found["data"] if status == 200 else found
+
+
+def make_snapshot(deployment: Deployment, reason: str, **fields: Any) -> DecisionSnapshot:
+    """Make a tick with this reason as a row."""
+    defaults = {
+        "owner": deployment.owner,
+        "version": 1,
+        "tick_at": START,
+        "equity_usd": 10_000,
+        "positions": {},
+        "proposed_action": {"action": "open"},
+        "engine_kind": "executed",
+        "memory": {"state": {}, "open": {}},
+        "actor": "key:abcd1234",
+        "created_at": START,
+        "rules_version": RULES.version,
+    }
+    row: DecisionSnapshot = DecisionSnapshot.objects.create(deployment=deployment, reason=reason, **(defaults | fields))
+    return row
+
+
+def make_version(deployment: Deployment, strategy: str, **fields: Any) -> SkillVersion:
+    """Make another version of a deployment's skill, with this strategy, as a row."""
+    defaults = {"actor": "key:abcd1234", "created_at": START, "rules_version": RULES.version}
+    row: SkillVersion = SkillVersion.objects.create(
+        owner=deployment.owner, skill=deployment.skill, version=2, config={"strategy": strategy}, **(defaults | fields)
+    )
+    return row

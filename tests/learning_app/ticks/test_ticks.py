@@ -141,6 +141,15 @@ def test_a_bad_tick_is_refused_whole_and_the_next_one_goes_on(agent, deployed):
     assert report(agent, deployed, tick(5))["ops"]
 
 
+@pytest.mark.parametrize("close", [None, 0, -5, "1e30", "1e-30"])
+def test_a_close_that_is_no_price_ends_no_trade_and_has_no_regime(agent, deployed, close):
+    bars = {"BTC": [[60_000 * minute, 1, 1, 1, close, 1] for minute in range(1, 20)]}
+    report(agent, deployed, tick(0, position("BTC", "long", 1, 100), bars=bars))
+    report(agent, deployed, tick(5, bars=bars))
+    row = Trade.objects.get()
+    assert (row.entry_regime_tag, row.exit_price) == ("unknown", 100)
+
+
 def test_null_is_absent_and_a_size_of_zero_is_no_position(agent, deployed):
     nothing = dict.fromkeys(("proposed_action", "bars", "marks", "fees", "command"))
     report(agent, deployed, tick(0, position("BTC", "long", 0, 100, leverage=None), **nothing))
