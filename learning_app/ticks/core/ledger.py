@@ -19,7 +19,9 @@ from learning_app.ledger.core.reconcile import (
     running_columns,
     steps_of,
 )
+from learning_app.lessons.core import Compare, choose_place, should_run_reflection
 from learning_app.ticks.core import Report, advance
+from learning_app.ticks.core.config import ReflectionConfig
 from minara_site.kernel.core.symbols import asset_of_market
 from minara_site.kernel.market.core.values import rounded
 
@@ -33,8 +35,9 @@ class Written(NamedTuple):
 
 
 class Ledger(ABC):
-    """`open` are the open trades by symbol, `state` has the columns of `agent_state`."""
+    """`open` are the open trades by symbol, `state` has the columns of `agent_state`. `name` is the deployment's."""
 
+    name: str
     open: dict[str, Any]
     state: Any
 
@@ -51,6 +54,31 @@ class Ledger(ABC):
         net = [step.realized_pnl_usd - self.open[step.symbol].fees_usd - step.fees_usd for step in ended]
         advance(self.state, report, steps, net)
         return ops, steps, net
+
+    @abstractmethod
+    def count_closed_after(self, note: Any) -> int:
+        """Return how many stored trades were closed after those that a note is made of."""
+
+    def choose_lessons(self, notes: Sequence[Any], config: ReflectionConfig, *, closed: int) -> bool:
+        """Choose the lessons of the next decision, and say whether it is time for new ones.
+
+        `notes` are the one in force and the one before it, the newest first, with `pk`, `content_hash` and
+        `generated_at`; `closed` is how many trades the tick closed.
+        """
+        state, newest = self.state, notes[0] if notes else None
+        if newest and newest.pk != state.note_id:
+            state.note_id, state.openings = newest.pk, 0
+            state.closed_since_note = self.count_closed_after(newest) + closed
+        place = choose_place(self.name, state.openings) if config.compare == Compare.ALTERNATE else 0
+        state.lessons_hash = notes[min(place, len(notes) - 1)].content_hash if notes else None
+        return should_run_reflection(
+            cadence=config.cadence,
+            every_n=config.everyNTrades,
+            closed_since_note=state.closed_since_note,
+            closed_this_tick=closed > 0,
+            last_generated_at=newest.generated_at if newest else None,
+            tick_at=state.tick_at,
+        )
 
     def apply(self, steps: Sequence[Step], at: datetime) -> Written:
         """Give the rows what a tick says; a row that stays as it is has not changed."""

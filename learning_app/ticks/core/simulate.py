@@ -10,8 +10,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from learning_app.ledger.core import EXTERNAL_FLATTEN, LIQUIDATED, EngineKind
-from learning_app.ledger.core.reconcile import CloseTrade, Op, steps_of
-from learning_app.lessons.core import Compare, choose_place, hash_lessons_text, should_run_reflection
+from learning_app.ledger.core.reconcile import Op
+from learning_app.lessons.core import hash_lessons_text
 from learning_app.ticks.core import MAX_REJECTIONS, REJECTIONS_FOR, Report, RiskState, State, risk_state
 from learning_app.ticks.core.config import SkillConfig
 from learning_app.ticks.core.context import Context, LastDecision, OpenView, assemble_context
@@ -29,9 +29,8 @@ class MemoryLedger(Ledger):
 
     def __init__(self, config: SkillConfig, name: str = "") -> None:
         self.config, self.name, self.state = config, name, State()
-        self.notes = list[str]()  # the newest first
-        self.noted_at: datetime | None = None
-        self.lessons: str | None = None
+        self.notes = list[Any]()  # the newest first
+        self.is_time_to_reflect = False
         self.trades, self.closed = list[Any](), list[Any]()
         self.open: dict[str, Any] = {}
         self.rejections = deque[tuple[datetime, str]](maxlen=MAX_REJECTIONS)
@@ -44,7 +43,8 @@ class MemoryLedger(Ledger):
     def record(self, report: Report) -> tuple[Sequence[Op], Context]:
         """Write a tick that is later than the last; return its ops, and what the next decision reads."""
         ops, steps, net = self.reconcile(report)
-        self.choose_lessons(closed=len(net))
+        config = self.config.memory.reflection
+        self.is_time_to_reflect = self.choose_lessons(self.notes[:2], config, closed=len(net))
         if report.engine is EngineKind.REJECTED:
             self.rejections.append((report.at, report.rule))
         for row in self.apply(steps, report.at).closed:
@@ -61,33 +61,15 @@ class MemoryLedger(Ledger):
         self.trades.append(SimpleNamespace(**columns, number=len(self.trades), is_held=is_held))
         return self.trades[-1]
 
-    def choose_lessons(self, *, closed: int) -> None:
-        """Choose the lessons of the next decision, as a stored deployment does."""
-        state, notes = self.state, self.notes
-        if notes and state.note_id != len(notes):
-            state.note_id, state.openings, state.closed_since_note = len(notes), 0, closed
-        is_alternating = self.config.memory.reflection.compare == Compare.ALTERNATE
-        place = choose_place(self.name, state.openings) if is_alternating else 0
-        self.lessons = notes[min(place, len(notes) - 1)] if notes else None
-        state.lessons_hash = hash_lessons_text(self.lessons)
-
-    def is_time_to_reflect(self, ops: Sequence[Op]) -> bool:
-        """Say whether lessons are to be distilled after a tick that wrote these."""
-        config, state = self.config.memory.reflection, self.state
-        assert state.tick_at is not None
-        return should_run_reflection(
-            cadence=config.cadence,
-            every_n=config.everyNTrades,
-            closed_since_note=state.closed_since_note,
-            closed_this_tick=any(isinstance(step, CloseTrade) for step in steps_of(ops)),
-            last_generated_at=self.noted_at,
-            tick_at=state.tick_at,
-        )
+    def count_closed_after(self, note: Any) -> int:
+        """Return 0: a note is made of all that is closed."""
+        return 0
 
     def learn(self, lessons: str) -> None:
         """Put lessons in force from the next tick on."""
-        self.notes.insert(0, lessons)
-        self.noted_at = self.state.tick_at
+        said = {"lessons_text": lessons, "content_hash": hash_lessons_text(lessons)}
+        note = SimpleNamespace(pk=len(self.notes) + 1, generated_at=self.state.tick_at, **said)
+        self.notes.insert(0, note)
 
     def recent_closed(self, limit: int) -> list[tuple[Any, bool]]:
         """Return the closed trades, entered last first."""
@@ -101,7 +83,8 @@ class MemoryLedger(Ledger):
 
     def active_lessons(self) -> str | None:
         """Return the lessons that the next decision is made under."""
-        return self.lessons
+        shown = self.state.lessons_hash
+        return next((note.lessons_text for note in self.notes if note.content_hash == shown), None)
 
     def risk_state(self) -> RiskState:
         """Return the session up to the last tick."""

@@ -15,12 +15,11 @@ from learning_app.ledger.core import SNAPSHOT_KIND, TRADE_KIND, EngineKind, Trad
 from learning_app.ledger.core.reconcile import CloseTrade, Op, Step, UpdateMfeMae
 from learning_app.ledger.models import DecisionSnapshot, Deployment, SkillVersion, Trade
 from learning_app.ledger.services import CLOCKS_DIFFER, set_exit_reason
-from learning_app.lessons.core import Compare, choose_place, should_run_reflection
 from learning_app.lessons.models import LessonsUse, ReflectionNote
 from learning_app.lessons.selectors import load_newest_notes
 from learning_app.lessons.services import request_reflection
 from learning_app.ticks.core import Report
-from learning_app.ticks.core.config import ReflectionConfig, SkillConfig
+from learning_app.ticks.core.config import SkillConfig
 from learning_app.ticks.core.context import Context
 from learning_app.ticks.core.ledger import Ledger, Written
 from learning_app.ticks.models import AgentState
@@ -78,7 +77,9 @@ def write_tick(
     ledger, shown = StoredLedger(deployment, state), state.lessons_hash
     ops, steps, net = ledger.reconcile(report)
     check_amounts(steps)
-    choose_lessons(state, deployment, SkillConfig(**version.config).memory.reflection, closed=len(net), now=now)
+    config = SkillConfig(**version.config).memory.reflection
+    if ledger.choose_lessons(load_newest_notes(deployment.pk), config, closed=len(net)):
+        request_reflection(deployment_id=deployment.pk, until=report.at, trigger=config.cadence, now=now)
     state.save()
     count_use(deployment.pk, shown, report)
     snapshot = snapshot_of(deployment, state, report, steps, actor=actor, now=now)
@@ -91,7 +92,7 @@ class StoredLedger(Ledger):
     """The open trades of a deployment in the database."""
 
     def __init__(self, deployment: Deployment, state: AgentState) -> None:
-        self.deployment, self.state = deployment, state
+        self.deployment, self.name, self.state = deployment, deployment.name, state
         rows = Trade.objects.filter(deployment=deployment, status=TradeStatus.OPEN)
         self.open = {row.symbol: row for row in rows}
 
@@ -106,6 +107,10 @@ class StoredLedger(Ledger):
             skill_version=deployment.version,
         )
 
+    def count_closed_after(self, note: ReflectionNote) -> int:
+        """Return how many of its trades were closed after those that a note is made of. One query."""
+        return Trade.objects.filter(deployment=self.deployment, exit_tick_at__gt=note.window_end).count()
+
 
 def check_amounts(steps: Sequence[Step]) -> None:
     """Refuse what no column holds. Raises Invalid."""
@@ -113,34 +118,6 @@ def check_amounts(steps: Sequence[Step]) -> None:
     amounts += [each for step in steps if isinstance(step, UpdateMfeMae) for each in (step.mfe_usd, step.mae_usd)]
     if any(abs(amount) >= LARGEST for amount in amounts):
         raise invalid_field("portfolio", fault_sentence(UnusableError(Fault.TOO_LARGE)))
-
-
-def choose_lessons(
-    state: AgentState,
-    deployment: Deployment,
-    config: ReflectionConfig,
-    *,
-    closed: int,
-    now: datetime,
-) -> None:
-    """Choose the lessons of the next decision, and ask for new ones where it is time. Needs a transaction."""
-    assert state.tick_at is not None
-    notes = load_newest_notes(deployment.pk)
-    newest: ReflectionNote | None = notes[0] if notes else None
-    if newest and newest.pk != state.note_id:
-        later = Trade.objects.filter(deployment=deployment, exit_tick_at__gt=newest.window_end)
-        state.note_id, state.openings, state.closed_since_note = newest.pk, 0, later.count() + closed
-    place = choose_place(deployment.name, state.openings) if config.compare == Compare.ALTERNATE else 0
-    state.lessons_hash = notes[min(place, len(notes) - 1)].content_hash if notes else None
-    if should_run_reflection(
-        cadence=config.cadence,
-        every_n=config.everyNTrades,
-        closed_since_note=state.closed_since_note,
-        closed_this_tick=closed > 0,
-        last_generated_at=newest.generated_at if newest else None,
-        tick_at=state.tick_at,
-    ):
-        request_reflection(deployment_id=deployment.pk, until=state.tick_at, trigger=config.cadence, now=now)
 
 
 def count_use(deployment_id: int, shown: str | None, report: Report) -> None:
