@@ -540,6 +540,7 @@ TOOLS: dict[str, tuple[Act, Audience]] = {
     "memory_compiled_page": (Act.COMPILED_READ, by_key(Scope.MEMORY_READ)),
     "record_decision": (Act.ROLE_MEMORY_WRITE, by_key(Scope.LEARNING_WRITE)),
     "memory_learn": (Act.LEARNING_WRITE, by_key(Scope.LEARNING_WRITE)),
+    "query_trade_history": (Act.TRADES_READ, by_key(Scope.TRADING_READ)),
     "search_user_trades": (Act.TRADES_READ, by_key(Scope.TRADING_READ)),
     "record_trade": (Act.TRADE_WRITE, by_key(Scope.TRADING_WRITE)),
     "record_case": (Act.CASE_WRITE, by_key(Scope.LEARNING_WRITE)),
