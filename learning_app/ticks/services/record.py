@@ -105,7 +105,8 @@ def write_tick(
 def check_amounts(ops: Sequence[Op]) -> None:
     """Refuse what no column holds. Raises Invalid."""
     amounts = [op.realized_pnl_usd for op in closings(ops)]
-    amounts += [each for op in ops if isinstance(op, UpdateMfeMae) for each in (op.mfe_usd, op.mae_usd)]
+    kept = [op.holding for op in ops if isinstance(op, UpdateMfeMae)]
+    amounts += [each for holding in kept for each in (holding.realized, holding.mfe, holding.mae)]
     if any(abs(amount) >= LARGEST for amount in amounts):
         raise invalid_field("portfolio", fault_sentence(UnusableError(Fault.TOO_LARGE)))
 
