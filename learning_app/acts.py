@@ -55,6 +55,7 @@ ACTS = (
     AuditAct("trade_closed", _("Trade closed")),
     AuditAct("trade_revealed", _("Amounts of a trade revealed")),
     AuditAct("trade_reveal_ended", _("Reveal of a trade ended")),
+    AuditAct("query_trade_history", _("Trade history read")),
     AuditAct("trade_held", _("Trades held again")),
     AuditAct("trade_released", _("Held trades released")),
     AuditAct("trade_discarded", _("Held trades discarded")),

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-from learning_app.ledger.core.reconcile import ZERO, Op
+from learning_app.ledger.core.reconcile import ZERO, Op, steps_of
 from learning_app.ledger.models import DecisionSnapshot, Deployment, Skill, SkillVersion, Trade
 from learning_app.lessons.core import NoteStatus, hash_lessons_text
 from learning_app.lessons.models import LessonsUse, ReflectionNote
@@ -83,7 +83,7 @@ class DemoLedger(MemoryLedger):
         for _at, text in [each for each in self.dated if each[0] <= report.at][len(self.notes) :]:
             self.learn(text)
         ops, context = super().record(report)
-        row = snapshot_of(self.deployment, self.state, report, ops, actor=AGENT_KEY, now=report.at)
+        row = snapshot_of(self.deployment, self.state, report, steps_of(ops), actor=AGENT_KEY, now=report.at)
         row.context_hash, row.context_tokens = context.hash, context.tokens
         row.rules_version, row.is_demo = RULES.version, True
         self.snapshots.append(row)

@@ -123,7 +123,7 @@ def simulate(
         }
         ops, answered = ledger.record(checked(TickIn, tick, "tick").as_report())
         context = asdict(answered)
-        if is_reflecting and ledger.is_time_to_reflect(ops):
+        if is_reflecting and ledger.is_time_to_reflect:
             reflect(ledger)
         yield {"tick": tick, "ops": list(map(op_record, ops)), "context": context}
 
@@ -134,7 +134,7 @@ def reflect(ledger: MemoryLedger) -> None:
     trades = [SimpleNamespace(**vars(row) | dict.fromkeys(REASONS, "")) if is_held else row for row, is_held in rows]
     if ledger.are_rules_held:
         config |= {"strategy": "", "avoid": ()}
-    lessons = ledger.notes[0] if ledger.notes else ""
+    lessons = ledger.notes[0].lessons_text if ledger.notes else ""
     try:
         answer = ask(question_of(config, trades, lessons, category=Category.EXPERIMENT, subject="simulation"))
     except MinaraError as failure:

@@ -23,7 +23,8 @@ class JudgedDecision:
     """A decision about the price of `asset`, judged from `begin` to `end`. `owner_id` is whose prices count besides.
 
     `entry` and `leave` are the first prices from both ends on. `began` is the word for the begin, "Decided" when empty,
-    `ended` that for the end. `letters` mark the two prices, `levels` are others with their names.
+    `ended` that for the end. `letters` mark the two prices, `levels` are others with their names. Before and after it
+    the prices of a time `around` are shown at least.
     """
 
     asset: str
@@ -36,13 +37,15 @@ class JudgedDecision:
     ended: str = ""
     letters: str = "DO"
     levels: Sequence[Level] = ()
+    around: timedelta = timedelta(0)
 
 
 def load_decision_chart(decision: JudgedDecision, *, now: datetime) -> PriceChart | None:
     """Return the chart of a decision; None without prices. One query."""
     begin, end = decision.begin, decision.end
     span = end - begin
-    since, until = begin - span / 3, min(max(end + span / 5, decision.leave[1] or end), now)
+    before, after = max(span / 3, decision.around), max(span / 5, decision.around)
+    since, until = begin - before, min(max(end + after, decision.leave[1] or end), now)
     quotes = list_quotes(
         decision.asset,
         since=since,
@@ -50,7 +53,7 @@ def load_decision_chart(decision: JudgedDecision, *, now: datetime) -> PriceChar
         owner_id=decision.owner_id,
         most=MAX_PRICES,
     )
-    pattern = _("j M H:i") if span > ONE_DAY else _("H:i")
+    pattern = _("j M H:i") if span + 2 * decision.around > ONE_DAY else _("H:i")
 
     def time_label(at: datetime) -> str:
         return date_format(timezone.localtime(at), pattern)

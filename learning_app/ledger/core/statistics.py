@@ -138,7 +138,8 @@ def statistics_of(trips: Sequence[Closed], *, start: Decimal | None) -> Statisti
     nets = [trip.net for trip in trips]
     won, lost = [net for net in nets if net > 0], [net for net in nets if net < 0]
     risks = [(trip.net, risk) for trip in trips if (risk := risk_of(trip))]
-    best = [(trip.realized_pnl_usd, max(trip.mfe_usd, trip.realized_pnl_usd)) for trip in trips if trip.mfe_usd]
+    best = [(trip.realized_pnl_usd, most) for trip in trips if (most := best_of(trip)) is not None]
+    most_usd = sum((most for _pnl, most in best), ZERO)
     return Statistics(
         trips=len(trips),
         net=sum(nets, ZERO),
@@ -154,7 +155,7 @@ def statistics_of(trips: Sequence[Closed], *, start: Decimal | None) -> Statisti
         profit_factor=sum(won, ZERO) / -sum(lost, ZERO) if lost else None,
         r=mean_of([net / risk for net, risk in risks]),
         r_trips=len(risks),
-        captured=sum((pnl for pnl, _most in best), ZERO) / sum((most for _pnl, most in best), ZERO) if best else None,
+        captured=sum((pnl for pnl, _most in best), ZERO) / most_usd if most_usd else None,
         won_streak=longest(net > 0 for net in nets),
         lost_streak=longest(net < 0 for net in nets),
         drawdown=drawdown_of(trips, start),
@@ -171,6 +172,11 @@ def risk_of(trip: Closed) -> Decimal | None:
     if trip.stop_price is None:
         return None
     return abs(trip.entry_price - trip.stop_price) / trip.entry_price * trip.entry_size_usd
+
+
+def best_of(trip: Closed) -> Decimal | None:
+    """Return the most that a trip was ever worth in USD, before fees; None where no mark is known but its exit's."""
+    return None if trip.mfe_usd is None else max(trip.mfe_usd, trip.realized_pnl_usd)
 
 
 def mean_interval(values: Sequence[float]) -> tuple[float, float] | None:

@@ -83,6 +83,10 @@ class TripRow:
         return "" if self.trip.exit_price is None else price_label(float(self.trip.exit_price))
 
     @property
+    def stop(self) -> str:
+        return "" if self.trip.stop_price is None else price_label(float(self.trip.stop_price))
+
+    @property
     def held(self) -> str:
         minutes = self.trip.holding_minutes
         return "" if minutes is None else span_label(timedelta(minutes=float(minutes)), days_from=2)

@@ -1,14 +1,14 @@
 """One round trip in parts: prices around it, what came of it, its reasons as their reader may see them."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from learning_app.ledger.core import TRADE_KIND, TradeSide
-from learning_app.ledger.core.statistics import risk_of
+from learning_app.ledger.core.statistics import best_of, risk_of
 from learning_app.ledger.models import Trade
 from learning_app.ledger.pages.labels import ENDED, TripRow
 from minara_site.access.principal import Principal
@@ -21,6 +21,9 @@ from minara_site.shell.reveals import reveal_context
 from minara_site.web.decision_chart import JudgedDecision, load_decision_chart
 from minara_site.web.filters import Text
 from minara_site.web.price_chart import Level, PriceChart
+
+AROUND = timedelta(hours=12)
+"""How much of the prices before and after a trip is shown at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,7 @@ def ledger_url(trip: Any) -> str:
 def trade_context(trip: Any, principal: Principal, *, now: datetime, kind: TripKind = TRADES) -> dict[str, Any]:
     """Return everything that the page of a round trip shows this reader. Six queries at most."""
     row, risk = TripRow(trip, kind.page), risk_of(trip)
+    most = None if row.net is None else best_of(trip)
     seen = reveal_context(principal, kind.reveals, id_of(trip), now=now)
     is_held = getattr(trip, "held_at", None) is not None
     return {
@@ -74,9 +78,7 @@ def trade_context(trip: Any, principal: Principal, *, now: datetime, kind: TripK
         "ledger_url": ledger_url(trip),
         "chart": load_chart(trip, now),
         "r": row.net / risk if row.net is not None and risk else None,
-        "captured": trip.realized_pnl_usd / max(trip.mfe_usd, trip.realized_pnl_usd)
-        if trip.mfe_usd and row.net is not None
-        else None,
+        "captured": trip.realized_pnl_usd / most if most else None,
         "hold": find_last_hold(TRADE_KIND, trip.pk) if is_held else None,
         "is_withheld": principal.is_support and is_held,
         "reasons": [] if principal.is_support and is_held else reasons_of(trip, principal, is_masked=seen["is_masked"]),
@@ -115,6 +117,7 @@ def load_chart(trip: Any, now: datetime) -> PriceChart | None:
             ended=_("Closed") if trip.exit_tick_at else _("now"),
             letters="EX",
             levels=levels_of(trip),
+            around=AROUND,
         )
         if chart := load_decision_chart(decision, now=now):
             return chart

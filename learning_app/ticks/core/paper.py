@@ -64,15 +64,15 @@ class PaperBroker:
         """Fill a proposal, or reject it with a rule."""
         if said.action is TradeAction.NONE:
             return Execution(EngineKind.NOOP)
-        size_after = self.size_after(said, mark)
-        if isinstance(size_after, str):
-            return Execution(EngineKind.REJECTED, size_after)
-        grows = abs(size_after) > abs(self.size)
-        if grows and rounded(abs(size_after) * mark) > self.leverage * self.equity(mark):
+        wanted = self.target_size(said, mark)
+        if isinstance(wanted, str):
+            return Execution(EngineKind.REJECTED, wanted)
+        grows = abs(wanted) > abs(self.size)
+        if grows and rounded(abs(wanted) * mark) > self.leverage * self.equity(mark):
             return Execution(EngineKind.REJECTED, "R_MARGIN")
-        return self.fill(size_after, mark)
+        return self.fill(wanted, mark)
 
-    def size_after(self, said: Proposal, mark: Decimal) -> Decimal | str:
+    def target_size(self, said: Proposal, mark: Decimal) -> Decimal | str:
         """Return the size after a proposal, or the rule that rejects it.
 
         `open` adds to a position of its side and replaces one of the other; `adjust_position` sets its size.
@@ -90,16 +90,16 @@ class PaperBroker:
         size = rounded(side.sign * said.size_usd / mark)
         return rounded(self.size + size) if said.action is TradeAction.OPEN and size * self.size >= 0 else size
 
-    def fill(self, size_after: Decimal, mark: Decimal) -> Execution:
+    def fill(self, wanted: Decimal, mark: Decimal) -> Execution:
         """Trade to a size at the mark, less the slippage."""
-        change = size_after - self.size
+        change = wanted - self.size
         if not change:
             return Execution(EngineKind.NOOP)
         price = mark * (1 + (1 if change > 0 else -1) * self.slippage_bps / BPS)
         fee = rounded(abs(change) * price * self.fee_bps / BPS)
-        if size_after * self.size <= 0:
-            self.average = rounded(price) if size_after else ZERO
-        elif abs(size_after) > abs(self.size):
-            self.average = rounded((self.size * self.average + change * price) / size_after)
-        self.cash, self.size = rounded(self.cash - change * price - fee), size_after
+        if wanted * self.size <= 0:
+            self.average = rounded(price) if wanted else ZERO
+        elif abs(wanted) > abs(self.size):
+            self.average = rounded((self.size * self.average + change * price) / wanted)
+        self.cash, self.size = rounded(self.cash - change * price - fee), wanted
         return Execution(EngineKind.EXECUTED, fee_usd=fee)

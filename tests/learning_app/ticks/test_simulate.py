@@ -136,7 +136,7 @@ def check_lessons(ledger, steps):
         segment = step["context"]["segments"]["lessons"]
         lessons = segment.partition("\n")[2] if segment else None
         said[hash_lessons_text(lessons)] = lessons
-    assert said.keys() >= {hash_lessons_text(note) for note in ledger.notes[1:]}
+    assert said.keys() >= {note.content_hash for note in ledger.notes[1:]}
     under = [row.entry_lessons_hash for row in ledger.trades]
     assert len(set(under)) > 2
     assert None in under
