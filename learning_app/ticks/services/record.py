@@ -114,8 +114,9 @@ class StoredLedger(Ledger):
 
 def check_amounts(steps: Sequence[Step]) -> None:
     """Refuse what no column holds. Raises Invalid."""
+    kept = [step.holding for step in steps if isinstance(step, UpdateMfeMae)]
     amounts = [step.realized_pnl_usd for step in steps if isinstance(step, CloseTrade)]
-    amounts += [each for step in steps if isinstance(step, UpdateMfeMae) for each in (step.mfe_usd, step.mae_usd)]
+    amounts += [each for holding in kept for each in (holding.realized, holding.mfe, holding.mae)]
     if any(abs(amount) >= LARGEST for amount in amounts):
         raise invalid_field("portfolio", fault_sentence(UnusableError(Fault.TOO_LARGE)))
 
