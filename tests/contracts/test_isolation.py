@@ -79,6 +79,7 @@ MISSING = {
     "trade_uid": "no-such-trade",
     "trip_id": MISSING_ID,
     "ledger_key": MISSING_ID,
+    "trade_source": "accounts",
     "institution_uid": "no-such-run",
     "content_hash": "0" * 16,
     "deployment_id": "no-such-agent",

@@ -44,7 +44,7 @@ class TestNav:
             "prompt": ["prompt"],
             "profile": ["profile", "tags", "preferences", "workspace"],
             "learning": ["decisions", "learnings", "decision_roles", "methodologies", "institution"],
-            "trading": ["ledger", "cases", "activity"],
+            "trading": ["ledger", "cases", "activity", "lessons"],
             "settings": ["settings", "security", "keys", "privacy", "your_data"],
         }
         assert names_of(Role.OPERATOR) == {
@@ -63,7 +63,7 @@ class TestNav:
                 *DECISIONS,
                 "institution",
             ],
-            "trading": ["ledger", "cases", "activity", "capital", "strategy_runs"],
+            "trading": ["ledger", "cases", "activity", "capital", "strategy_runs", "lessons"],
             "system": "status doctor jobs budgets automation semantic_search guard_rules prices configuration".split(),
             "people": ["users", "audit_log", "access_log"],
             "settings": ["settings", "security", "keys", "privacy", "your_data"],
