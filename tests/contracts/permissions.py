@@ -360,6 +360,7 @@ PAGES: dict[str, Row] = {
     "institution/<str:institution_uid>/cancel/": page(Act.INSTITUTION_CANCEL, post=ANA_AND_OPERATORS),
     "ledger/deployments/<str:deployment_id>/": page(Act.DEPLOYMENT_READ, get=ANA_AND_OPERATORS, post=ONLY_ANA),
     "ledger/ticks/<int:snapshot_id>/": page(Act.DEPLOYMENT_READ, get=ANA_AND_OPERATORS),
+    "notes/<str:note_kind>/<str:note_key>/": page(Act.NOTE_WRITE, post=OWNERS),
     "lessons/": page(Act.LESSONS_READ, get=OWNERS),
     "lessons/<str:content_hash>/": page(Act.LESSONS_READ, get=ANA_AND_OPERATORS),
     "trading-cases/": page(Act.CASES_READ, get=PEOPLE),

@@ -11,6 +11,8 @@ from django.urls import reverse
 from learning_app.learnings.services.change import set_deleted
 from learning_app.ledger.models import Deployment
 from learning_app.methodologies.services.decide import quarantine
+from learning_app.notes.models import OwnNote
+from learning_app.notes.services import write_note
 from learning_app.preferences.services.decide import reject
 from learning_app.ticks.core.config import SkillConfig
 from learning_app.ticks.services.deployments import deploy
@@ -74,6 +76,16 @@ def deploy_otherwise(row: Deployment, by: Any) -> None:
     row.refresh_from_db()
 
 
+def make_own_note(owner: Any, text: str = "first words") -> OwnNote:
+    return write_note(owner_id=owner.pk, kind="case", key="7", text=text, actor=f"user:{owner.pk}", now=NOON)
+
+
+def write_otherwise(row: OwnNote, by: Any) -> None:
+    said = {"kind": row.kind, "key": row.key, "text": "other words"}
+    write_note(owner_id=row.owner_id, actor=f"user:{by.pk}", now=EXACT, **said)
+    row.refresh_from_db()
+
+
 SAMPLES = {
     "fact_conflict": Sample(make_pair, keep_both, {"state": "resolved", "decided_at": LATER}),
     "memory": Sample(
@@ -87,6 +99,7 @@ SAMPLES = {
         {"quarantine": 1, "quarantined_by": "judge", "moved_at": LATER},
     ),
     "deployment": Sample(make_deployment, deploy_otherwise, {"version": 7}),
+    "own_note": Sample(make_own_note, write_otherwise, {"text_version": 7, "updated_at": LATER}),
     "learning": Sample(make_learning, delete, {"deleted_at": LATER, "deleted_by": "user:9"}),
     "preference": Sample(
         make_preference,

@@ -188,6 +188,7 @@ WALKS: dict[str, Walk] = {
     "held:undo": Walk(caller="olga", first=("held:release",), undo={"confirmed": "1"}),
     "role_memory:mark": Walk(),
     "ticks:deployment": Walk(),
+    "notes:write": Walk(),
     "cases:reveal": Walk(caller="sam"),
     "cases:reveal_end": Walk(caller="sam", first=("cases:reveal",), undo={"reason": "ticket 8842"}),
     "ledger:reveal": Walk(caller="sam"),
