@@ -10,7 +10,8 @@ from minara_site.access.models import AccessEntry
 from tests.kit.api import agent_of
 from tests.kit.page import text_of, toasts_of, undo_of, words_of
 from tests.kit.visitor import visitor
-from tests.learning_app.ticks.bodies import STRATEGY, deploy, position, report, tick
+from tests.learning_app.lessons.rows import make_note
+from tests.learning_app.ticks.bodies import START, STRATEGY, deploy, position, report, tick
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("frozen")]
 MAX_QUERIES = 20
@@ -85,3 +86,21 @@ def test_who_may_open_them(ana, ben, olga, sam, uid):
     assert "Save settings" not in text_of(visitor(olga).get(paths[0]))
     assert visitor(olga).post(paths[0], SETTINGS).status_code == 404
     assert Deployment.objects.get().version == 1
+
+
+def test_one_trade_shows_its_lessons_and_what_the_agent_saw(ana, olga, sam):
+    agent = agent_of(ana)
+    uid = deploy(agent)
+    make_note(Deployment.objects.get(), "### Sizing\n- Sizes above $5,000 lost.", status="active", generated_at=START)
+    for minute in (0, 5, 10):
+        report(agent, uid, tick(minute, *([position("BTC", "long", 1, 100)] if minute == 5 else [])))
+    trade, own = Trade.objects.get(), visitor(ana)
+    with CaptureQueriesContext(connection) as queries:
+        shown = words_of(own.get(f"/ledger/trades/{trade.uid}/"))
+    assert len(queries) <= MAX_QUERIES
+    assert "Sizes above $5,000 lost." in shown
+    assert "Computed again, and equal to what was answered:" in shown
+    assert STRATEGY in words_of(visitor(olga).get(f"/ledger/trades/{trade.uid}/"))
+    masked = words_of(visitor(sam).get(f"/ledger/trades/{trade.uid}/"))
+    assert "lost." in masked
+    assert [word for word in ("5,000", STRATEGY, "What the agent saw") if word in masked] == []
