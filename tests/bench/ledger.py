@@ -176,7 +176,9 @@ def through_http(*, small: bool) -> list[Figure]:
     def post(path: str) -> Callable[[], None]:
         def send() -> None:
             number = next(minutes)
-            body = body_of(begun + timedelta(seconds=number), POSITIONS, 100 + number / 1_000)  # every trade has a new best mark
+            body = body_of(
+                begun + timedelta(seconds=number), POSITIONS, 100 + number / 1_000
+            )  # every trade has a new best mark
             answer = agent.post(path, body)
             assert answer.status_code == 200, answer.content
 
