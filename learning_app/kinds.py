@@ -5,6 +5,7 @@ from learning_app.learnings.kinds import LearningChanges, LearningKind
 from learning_app.ledger.kinds import DeploymentChanges, SkillVersionKind, SnapshotKind, TradeKind
 from learning_app.lessons.kinds import NoteKind
 from learning_app.methodologies.kinds import MethodologyChanges, MethodologyKind
+from learning_app.notes.kinds import OwnNoteChanges
 from learning_app.preferences.kinds import PreferenceChanges, PreferenceTextKind
 from minara_site.kernel.registry import Kind
 
@@ -16,6 +17,7 @@ KINDS = (
     SnapshotKind(),
     SkillVersionKind(),
     NoteKind(),
+    OwnNoteChanges(),
     Kind(LearningKind.name, (LearningKind(), LearningChanges())),
     Kind(PreferenceTextKind.name, (PreferenceTextKind(), PreferenceChanges())),
 )

@@ -13,6 +13,7 @@ from learning_app.learnings.models import Learning, SuggestionLogEntry, TurnLear
 from learning_app.ledger.models import DecisionSnapshot, Deployment, Skill, SkillVersion, Trade
 from learning_app.lessons.models import LessonsUse, ReflectionNote
 from learning_app.methodologies.models import CourtReading, LifecycleEvent, Methodology, Tally
+from learning_app.notes.models import OwnNote
 from learning_app.preferences.models import Preference, PreferenceCursor
 from learning_app.ticks.models import AgentState
 
@@ -36,6 +37,7 @@ __all__ = [
     "LessonsUse",
     "LifecycleEvent",
     "Methodology",
+    "OwnNote",
     "Preference",
     "PreferenceCursor",
     "ReflectionNote",

@@ -38,6 +38,7 @@ PAGE_ACTS = (
         note=_("The run ends without a decision. What its roles said stays; you can start another run."),
     ),
     PageAct("ticks:deployment", undo="undo"),
+    PageAct("notes:write", undo="undo"),
     PageAct("cases:reveal", undo="cases:reveal_end", note=_("It ends after 15 minutes; you can end it earlier.")),
     PageAct("cases:reveal_end", undo="cases:reveal", note=_("You can reveal them again, with a reason.")),
     PageAct("ledger:reveal", undo="ledger:reveal_end", note=_("It ends after 15 minutes; you can end it earlier.")),

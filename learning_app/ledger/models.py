@@ -9,26 +9,19 @@ from typing import Any
 
 from django.db import models
 from django.db.models import Q
-from django.db.models.functions import Length
 
 from learning_app.ledger.core import MAX_SYMBOL_CHARS, MAX_TEXT_CHARS, EngineKind, TradeSide, TradeStatus
-from minara_site.kernel.fields import amount_field, demo_index, one_of
+from minara_site.kernel.fields import amount_field, at_most, demo_index, one_of
 from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.guard.models import GuardedRow
 from minara_site.kernel.ownership import OwnedRow
 
-models.TextField.register_lookup(Length)
 MAX_NAME_CHARS = 80
 
 
 def new_uid() -> str:
     """Return the public id of a new row."""
     return str(uuid.uuid4())
-
-
-def at_most(column: str, name: str, limit: int = MAX_TEXT_CHARS) -> models.CheckConstraint:
-    """Return the check that a text has at most so many characters."""
-    return models.CheckConstraint(condition=Q(**{f"{column}__length__lte": limit}), name=name)
 
 
 class Skill(OwnedRow):
@@ -125,7 +118,7 @@ class DecisionSnapshot(GuardedRow, OwnedRow):
         constraints = [
             models.UniqueConstraint(fields=["deployment", "tick_at"], name="one_snapshot_a_tick"),
             one_of("engine_kind", EngineKind, "engine_kind_known"),
-            at_most("reason", "snapshot_reason_length"),
+            at_most("reason", "snapshot_reason_length", MAX_TEXT_CHARS),
         ]
         indexes = [
             models.Index(
@@ -215,8 +208,8 @@ class Trade(RoundTrip, GuardedRow, OwnedRow):
                 condition=Q(status=TradeStatus.OPEN),
                 name="one_open_trade_a_symbol",
             ),
-            at_most("entry_reason", "trade_entry_reason_length"),
-            at_most("exit_reason", "trade_exit_reason_length"),
+            at_most("entry_reason", "trade_entry_reason_length", MAX_TEXT_CHARS),
+            at_most("exit_reason", "trade_exit_reason_length", MAX_TEXT_CHARS),
             one_of("side", TradeSide, "trade_side_known"),
             models.CheckConstraint(
                 condition=Q(status=TradeStatus.OPEN, exit_tick_at__isnull=True, exit_price__isnull=True)

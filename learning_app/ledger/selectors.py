@@ -32,8 +32,6 @@ PLAIN = (
     "entry_lessons_hash",
     "entry_regime_tag",
     "exit_tick_at",
-    "created_at",
-    "updated_at",
 )
 REASONS = ("entry_reason", "exit_reason")
 
@@ -69,10 +67,19 @@ def trade_records(rows: Sequence[Trade]) -> list[dict[str, Any]]:
     return [
         {
             "id": row.uid,
-            **{name: getattr(row, name) for name in PLAIN},
-            **{name: plain_number(getattr(row, name)) for name in AMOUNTS},
-            **{name: None if row.held_at else getattr(row, name) or None for name in REASONS},
+            **columns_of(row, is_held=row.held_at is not None),
             "held": hold_record(holds[row.pk]) if row.pk in holds else None,
+            "created_at": row.created_at,
+            "updated_at": row.updated_at,
         }
         for row in rows
     ]
+
+
+def columns_of(row: Any, *, is_held: bool) -> dict[str, Any]:
+    """Return what a trade is as it is answered, wherever it is kept."""
+    return {
+        **{name: getattr(row, name, None) for name in PLAIN},
+        **{name: plain_number(getattr(row, name, None)) for name in AMOUNTS},
+        **{name: None if is_held else getattr(row, name, None) or None for name in REASONS},
+    }

@@ -3,9 +3,9 @@
 from django.db import models
 from django.db.models import Q
 
-from learning_app.ledger.models import Deployment, Skill, at_most
+from learning_app.ledger.models import Deployment, Skill
 from learning_app.lessons.core import HASH_DIGITS, MAX_LESSONS_CHARS, NoteStatus
-from minara_site.kernel.fields import demo_index, one_of, usd_field
+from minara_site.kernel.fields import at_most, demo_index, one_of, usd_field
 from minara_site.kernel.guard.masking import mask
 from minara_site.kernel.guard.models import GuardedRow
 from minara_site.kernel.ownership import OwnedRow

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-from learning_app.ledger.core.reconcile import ZERO, Op
+from learning_app.ledger.core.reconcile import ZERO, Op, steps_of
 from learning_app.ledger.models import DecisionSnapshot, Deployment, Skill, SkillVersion, Trade
 from learning_app.lessons.core import NoteStatus, hash_lessons_text
 from learning_app.lessons.models import LessonsUse, ReflectionNote
@@ -73,21 +73,17 @@ class DemoLedger(MemoryLedger):
 
     def __init__(self, deployment: Deployment, config: SkillConfig, notes: dict[datetime, str]) -> None:
         super().__init__(config)
-        self.deployment, self.notes = deployment, notes
-        self.lessons: str | None = None
+        self.deployment, self.dated = deployment, sorted(notes.items())
         self.snapshots = list[DecisionSnapshot]()
         self.uses = defaultdict[str, defaultdict[str, float]](lambda: defaultdict(int))
-
-    def active_lessons(self) -> str | None:
-        return self.lessons
 
     def record(self, report: Report) -> tuple[Sequence[Op], Context]:
         for name, value in use_of(report).items():
             self.uses[self.state.lessons_hash or ""][name] += value
-        self.lessons = next((text for at, text in sorted(self.notes.items(), reverse=True) if at <= report.at), None)
+        for _at, text in [each for each in self.dated if each[0] <= report.at][len(self.notes) :]:
+            self.learn(text)
         ops, context = super().record(report)
-        self.state.lessons_hash = hash_lessons_text(self.lessons)
-        row = snapshot_of(self.deployment, self.state, report, ops, actor=AGENT_KEY, now=report.at)
+        row = snapshot_of(self.deployment, self.state, report, steps_of(ops), actor=AGENT_KEY, now=report.at)
         row.context_hash, row.context_tokens = context.hash, context.tokens
         row.rules_version, row.is_demo = RULES.version, True
         self.snapshots.append(row)

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 
 from learning_app.ledger.core import SNAPSHOT_KIND
 from learning_app.ledger.models import DecisionSnapshot, Deployment, SkillVersion, Trade
+from learning_app.lessons.core.reflection import read_slots
 from learning_app.lessons.selectors import find_note
 from learning_app.ticks.core.config import SkillConfig
 from learning_app.ticks.core.context import HELD, LESSONS, WARN_FROM, Context, estimate_memory
@@ -138,7 +139,10 @@ def trade_parts(trade: Trade, principal: Principal) -> dict[str, Any]:
     tick = trade.entry_snapshot if principal.may(Act.DEPLOYMENT_READ) else None
     seen = seen_context(tick, reader) if tick else {}
     shown = masked_for(reader, note) if note else None
-    return {"note": shown, "note_pieces": mask_amounts(shown.lessons_text) if shown else (), "tick": tick, **seen}
+    text = shown.lessons_text if shown else ""
+    hidden = "".join("••••" if is_private else part for part, is_private in mask_amounts(text))
+    slots, masked_slots = read_slots(text), read_slots(hidden)
+    return {"note": shown, "slots": slots, "masked_slots": masked_slots, "tick": tick, **seen}
 
 
 def plain_text(value: str | None) -> str | None:

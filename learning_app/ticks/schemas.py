@@ -152,7 +152,7 @@ class NewDeployment(Strict):
     skill: NewSkill
 
 
-class SkillOut(Record):
+class DeployedSkillOut(Record):
     """A skill in one version; `held` says why strategy and avoid rules are left out."""
 
     name: str
@@ -166,7 +166,7 @@ class DeploymentOut(Record):
 
     id: str
     name: str
-    skill: SkillOut
+    skill: DeployedSkillOut
     created_at: datetime
     tick_at: datetime | None
     equity_usd: str | None

@@ -6,30 +6,39 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple, TypeVar
 
+import structlog
 from django.utils.translation import gettext as _
 from pydantic import BaseModel, ValidationError
 
 from learning_app.ledger.core import EngineKind
 from learning_app.ledger.core.reconcile import op_record
-from learning_app.ledger.selectors import AMOUNTS, PLAIN, REASONS
+from learning_app.ledger.selectors import REASONS
+from learning_app.lessons.core.reflection import MAX_TRADES, find_problem, render_lessons, trim_lessons
+from learning_app.lessons.services.reflect import question_of
 from learning_app.ticks.core.paper import Execution, PaperBroker
-from learning_app.ticks.core.simulate import MemoryLedger
+from learning_app.ticks.core.simulate import MemoryLedger, is_refused
 from learning_app.ticks.schemas import ProposedActionIn, TickIn
 from minara_site.kernel.core.hidden import visible
-from minara_site.kernel.errors import SAID_BEFORE, Invalid
+from minara_site.kernel.errors import SAID_BEFORE, Invalid, MinaraError
+from minara_site.kernel.llm.core import Category
+from minara_site.kernel.llm.gateway import ask
 from minara_site.kernel.market.adapters.files import open_lines
 from minara_site.kernel.market.core import Bar
-from minara_site.kernel.market.core.candle_rows import parse_rows
-from minara_site.kernel.market.importing import check_step
+from minara_site.kernel.market.core.candle_rows import Row, parse_rows
+from minara_site.kernel.market.importing import Report, check_step, usable_bars
 from minara_site.kernel.market.labels import fault_sentence
 from minara_site.web.values import plain_number
 
 WINDOW = 100
 """How many candles a strategy sees."""
 Model = TypeVar("Model", bound=BaseModel)
+
+log = structlog.get_logger(__name__)
 
 
 class Candle(NamedTuple):
@@ -60,18 +69,20 @@ def load_strategy(name: str) -> Strategy:
 
 def load_bars(path: Path, *, length: timedelta, now: datetime) -> list[Bar]:
     """Return the candles of a file by time. Raises NotFound, and Invalid without any or where a row cannot be used."""
-    bars: dict[datetime, Bar] = {}
     with open_lines(path) as lines:
-        for row in parse_rows(lines, interval=length, now=now):
-            if row.problem:
-                said = {"line": row.line, "problem": fault_sentence(row.problem)}
-                raise Invalid(_("Line %(line)d of the file cannot be used. %(problem)s") % said)
-            if row.bar:
-                bars[row.bar.opens_at] = row.bar
+        rows = usable_bars(parse_rows(lines, interval=length, now=now), Report(), refuse_row)
+        bars = sorted(rows, key=attrgetter("opens_at"))
     if not bars:
         raise Invalid(_("There are no candles in the file."))
-    check_step(bars.values(), length, may_have_gaps=True)
-    return [bars[moment] for moment in sorted(bars)]
+    check_step(bars, length, may_have_gaps=True)
+    return bars
+
+
+def refuse_row(row: Row) -> None:
+    """Raise Invalid: where a candle is missing, nothing that follows is what it would have been."""
+    assert row.problem is not None
+    said = {"line": row.line, "problem": fault_sentence(row.problem)}
+    raise Invalid(_("Line %(line)d of the file cannot be used. %(problem)s") % said)
 
 
 def simulate(
@@ -81,10 +92,12 @@ def simulate(
     ledger: MemoryLedger,
     *,
     length: timedelta,
+    is_reflecting: bool = False,
 ) -> Iterator[dict[str, Any]]:
     """Yield each candle's tick as HTTP takes it, with the ops and the context that HTTP answers. Raises Invalid.
 
-    A strategy is asked at each close, and sees no later one.
+    A strategy is asked at each close, and sees no later one. `is_reflecting` asks a model for lessons where the
+    configuration says when.
     """
     candles = list(map(candle_of, bars))
     context = asdict(ledger.first_context())
@@ -110,7 +123,28 @@ def simulate(
         }
         ops, answered = ledger.record(checked(TickIn, tick, "tick").as_report())
         context = asdict(answered)
+        if is_reflecting and ledger.is_time_to_reflect:
+            reflect(ledger)
         yield {"tick": tick, "ops": list(map(op_record, ops)), "context": context}
+
+
+def reflect(ledger: MemoryLedger) -> None:
+    """Ask a model for lessons; a failure, or what is no lesson, changes nothing."""
+    config, rows = ledger.config.model_dump(), ledger.recent_closed(MAX_TRADES)
+    trades = [SimpleNamespace(**vars(row) | dict.fromkeys(REASONS, "")) if is_held else row for row, is_held in rows]
+    if ledger.are_rules_held:
+        config |= {"strategy": "", "avoid": ()}
+    lessons = ledger.notes[0].lessons_text if ledger.notes else ""
+    try:
+        answer = ask(question_of(config, trades, lessons, category=Category.EXPERIMENT, subject="simulation"))
+    except MinaraError as failure:
+        log.warning("reflection_failed", reason=failure.problem_code)
+        return
+    text = render_lessons(answer.value)
+    if find_problem(text, ledger.config.avoid) or is_refused(text):
+        log.warning("reflection_dropped")
+    else:
+        ledger.learn(trim_lessons(text))
 
 
 def candle_of(bar: Bar) -> Candle:
@@ -133,15 +167,3 @@ def checked(model: type[Model], values: Any, name: str) -> Model:
 def failed(sentence: str, error: Exception) -> Invalid:
     """Return the refusal of a user's code: what failed, and the first line of its error."""
     return Invalid(visible(f"{sentence} {type(error).__name__}: {error}".partition("\n")[0]))
-
-
-def trade_records(ledger: MemoryLedger) -> list[dict[str, Any]]:
-    """Return the trades in the order of their opening, with the columns that the API answers."""
-    return [
-        {
-            **{name: getattr(row, name, None) for name in PLAIN if name not in {"created_at", "updated_at"}},
-            **{name: plain_number(getattr(row, name, None)) for name in AMOUNTS},
-            **{name: None if row.is_held else getattr(row, name, "") or None for name in REASONS},
-        }
-        for row in ledger.trades
-    ]

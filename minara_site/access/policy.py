@@ -126,6 +126,7 @@ class Act(StrEnum):
     DEPLOYMENT_READ = "deployment_read"
     DEPLOYMENT_CHANGE = "deployment_change"
     LESSONS_READ = "lessons_read"
+    NOTE_WRITE = "note_write"
     INTERNALS_READ = "internals_read"
     AUDIT_READ = "audit_read"
     AUDIT_RUN = "audit_run"
@@ -263,6 +264,7 @@ POLICY: dict[Act, Rule] = {
     Act.DEPLOYMENT_READ: owner_or_operator(),  # on pages: skill, risk state, and what the agent saw at a tick
     Act.DEPLOYMENT_CHANGE: Rule(OWNERS),
     Act.LESSONS_READ: owner_or_operator(),  # on pages; agents read theirs in the context of a tick
+    Act.NOTE_WRITE: Rule(OWNERS),
     Act.INTERNALS_READ: Rule(OPERATORS, others=OPERATORS),  # capital and strategy runs
     Act.AUDIT_READ: Rule(OPERATORS, Scope.OPERATOR),
     Act.AUDIT_RUN: Rule(OPERATORS, Scope.OPERATOR),

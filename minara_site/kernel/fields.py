@@ -5,6 +5,9 @@ from typing import Any
 
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Length
+
+models.TextField.register_lookup(Length)
 
 
 def usd_field(**options: Any) -> "models.DecimalField[Any, Any]":
@@ -21,6 +24,11 @@ def one_of(column: str, values: Iterable[Any], name: str, *, null: bool = False)
     """Return the check that a column holds one of these values; `null` where it may hold none."""
     known = Q(**{f"{column}__in": list(values)})
     return models.CheckConstraint(condition=Q(**{f"{column}__isnull": True}) | known if null else known, name=name)
+
+
+def at_most(column: str, name: str, limit: int) -> models.CheckConstraint:
+    """Return the check that a text has at most so many characters."""
+    return models.CheckConstraint(condition=Q(**{f"{column}__length__lte": limit}), name=name)
 
 
 def demo_index(name: str) -> models.Index:

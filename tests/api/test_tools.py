@@ -15,7 +15,10 @@ pytestmark = pytest.mark.django_db
 def test_lists_the_definitions_of_what_the_key_may_use_and_refuses_the_others(agent: Agent, ana: Any) -> None:
     assert agent.get("/v1/tools").json() == {"ok": True, "data": [tool.definition() for tool in load_tools().values()]}
     trader = agent_of(ana, "trading:read")
-    assert [tool["name"] for tool in trader.get("/v1/tools").json()["data"]] == ["search_user_trades"]
+    assert [tool["name"] for tool in trader.get("/v1/tools").json()["data"]] == [
+        "query_trade_history",
+        "search_user_trades",
+    ]
     assert_problem(trader.tool("memory_read", {}), 403, "missing_scope")
 
 

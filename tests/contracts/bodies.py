@@ -108,6 +108,7 @@ FORMS: dict[str, dict[str, Any]] = {
         "every_n": "5",
         "compare": "off",
     },
+    "POST /notes/<str:note_kind>/<str:note_key>/": {"text": "Entered too early, again"},
     "POST /trading-cases/<int:case_id>/reveal/": {"reason": "ticket 8841"},
     "POST /ledger/trades/<str:trade_uid>/reveal/": {"reason": "ticket 8841"},
     "POST /ledger/trips/<int:trip_id>/reveal/": {"reason": "ticket 8841"},

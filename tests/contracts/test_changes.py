@@ -9,8 +9,13 @@ import pytest
 from django.urls import reverse
 
 from learning_app.learnings.services.change import set_deleted
+from learning_app.ledger.models import Deployment
 from learning_app.methodologies.services.decide import quarantine
+from learning_app.notes.models import OwnNote
+from learning_app.notes.services import write_note
 from learning_app.preferences.services.decide import reject
+from learning_app.ticks.core.config import SkillConfig
+from learning_app.ticks.services.deployments import deploy
 from memory_app.facts.core import Decider
 from memory_app.facts.core.decision import Decision, DecisionKind
 from memory_app.facts.services import apply_decision
@@ -31,6 +36,7 @@ from tests.kit.tables import Faults, table, taken_back
 from tests.kit.undo import last_set, undo_last
 from tests.kit.visitor import visitor
 from tests.learning_app.learnings.rows import make_learning
+from tests.learning_app.lessons.rows import make_deployment
 from tests.learning_app.rows import make_methodology, make_preference
 from tests.memory_app.facts.factories import make_fact
 from tests.memory_app.memories.factories import make_memory
@@ -64,6 +70,22 @@ def keep_both(row: FactConflict, by: Any) -> None:
     apply_decision(decision=decision, actor=f"user:{by.pk}", **told)
 
 
+def deploy_otherwise(row: Deployment, by: Any) -> None:
+    said = {"name": row.name, "skill_name": row.skill.name, "config": SkillConfig(strategy="Sell highs.")}
+    deploy(owner_id=row.owner_id, actor=f"user:{by.pk}", now=EXACT, **said)
+    row.refresh_from_db()
+
+
+def make_own_note(owner: Any, text: str = "first words") -> OwnNote:
+    return write_note(owner_id=owner.pk, kind="case", key="7", text=text, actor=f"user:{owner.pk}", now=NOON)
+
+
+def write_otherwise(row: OwnNote, by: Any) -> None:
+    said = {"kind": row.kind, "key": row.key, "text": "other words"}
+    write_note(owner_id=row.owner_id, actor=f"user:{by.pk}", now=EXACT, **said)
+    row.refresh_from_db()
+
+
 SAMPLES = {
     "fact_conflict": Sample(make_pair, keep_both, {"state": "resolved", "decided_at": LATER}),
     "memory": Sample(
@@ -76,6 +98,8 @@ SAMPLES = {
         lambda row, by: quarantine(uid=row.uid, reason="no", actor=f"user:{by.pk}", now=EXACT),
         {"quarantine": 1, "quarantined_by": "judge", "moved_at": LATER},
     ),
+    "deployment": Sample(make_deployment, deploy_otherwise, {"version": 7}),
+    "own_note": Sample(make_own_note, write_otherwise, {"text_version": 7, "updated_at": LATER}),
     "learning": Sample(make_learning, delete, {"deleted_at": LATER, "deleted_by": "user:9"}),
     "preference": Sample(
         make_preference,

@@ -112,6 +112,7 @@ ARGUMENTS = {
     "personalization_snapshot": {},
     "search_conversation_memory": {"query": "common"},
     "search_user_trades": {"asset": "BTC"},
+    "query_trade_history": {"asset": "BTC"},
     "record_trade": {
         "symbol": "BTC",
         "side": "long",

@@ -112,6 +112,7 @@ ENDS = {  # how a row that an act made looks once it is undone
     "owner_schedules": lambda _row: True,  # a look at what there is to read
     "api_keys": lambda row: row["revoked_at"] is not None,
     "learned_preferences": lambda row: row["state"] == "rejected",
+    "skill_versions": lambda _row: True,  # a version stays, in force or not
     "bundle_transfers": lambda row: row["state"] == "expired",
     "methodology_audit_acknowledgements": lambda row: row["ended_at"] is not None,
     "institution_runs": lambda row: row["state"] == "cancelled",
@@ -186,6 +187,8 @@ WALKS: dict[str, Walk] = {
     "held:again": Walk(caller="olga", first=("held:release",), undo={"confirmed": "1"}),
     "held:undo": Walk(caller="olga", first=("held:release",), undo={"confirmed": "1"}),
     "role_memory:mark": Walk(),
+    "ticks:deployment": Walk(),
+    "notes:write": Walk(),
     "cases:reveal": Walk(caller="sam"),
     "cases:reveal_end": Walk(caller="sam", first=("cases:reveal",), undo={"reason": "ticket 8842"}),
     "ledger:reveal": Walk(caller="sam"),

@@ -26,6 +26,7 @@ from learning_app.ledger.core.reconcile import Position
 from learning_app.ledger.models import DecisionSnapshot, Trade
 from learning_app.methodologies.models import Methodology
 from learning_app.methodologies.services.decide import quarantine
+from learning_app.notes.services import write_note
 from learning_app.preferences.services.decide import reject
 from learning_app.ticks.core import Proposal, Report
 from learning_app.ticks.core.config import SkillConfig
@@ -415,6 +416,10 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
             for number in range(MANY)
         ][-1].uid,
         "content_hash": seed_lessons(user, canary),
+        "note_kind": "case",
+        "note_key": write_note(
+            owner_id=user.pk, kind="case", key=str(case.pk), text=f"{canary} too early", actor=me.actor, now=now
+        ).key,
         **seed_ticks(user, canary, actor=me.actor),
         "learning_id": learning.pk,
         "learning_uid": learning.uid,

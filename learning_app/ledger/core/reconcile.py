@@ -128,7 +128,8 @@ class FlipTrade(NamedTuple):
     open: OpenTrade
 
 
-Op = OpenTrade | UpdateMfeMae | CloseTrade | FlipTrade
+Step = OpenTrade | UpdateMfeMae | CloseTrade
+Op = Step | FlipTrade
 
 
 def reconcile_portfolio_delta(
@@ -239,6 +240,11 @@ def regime_of(closes: Sequence[Decimal] | None) -> str | None:
         return str(classify_regime(closes))
     except (ArithmeticError, ValueError):
         return None
+
+
+def steps_of(ops: Sequence[Op]) -> list[Step]:
+    """Return ops with each flip as its two trades, in the order in which they are written."""
+    return [step for op in ops for step in ((op.close, op.open) if isinstance(op, FlipTrade) else (op,))]
 
 
 def op_record(op: Op) -> dict[str, Any]:

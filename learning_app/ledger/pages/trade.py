@@ -11,6 +11,7 @@ from learning_app.ledger.core import TRADE_KIND, TradeSide
 from learning_app.ledger.core.statistics import best_of, risk_of
 from learning_app.ledger.models import Trade
 from learning_app.ledger.pages.labels import ENDED, TripRow
+from learning_app.notes.selectors import find_note
 from minara_site.access.principal import Principal
 from minara_site.access.reveals import Reveals
 from minara_site.kernel.core.amounts import mask_amounts
@@ -75,6 +76,8 @@ def trade_context(trip: Any, principal: Principal, *, now: datetime, kind: TripK
         "page_url": row.url,
         "page_id": id_of(trip),
         "is_trip": kind is OWN_TRIPS,
+        "note_kind": "trip" if kind is OWN_TRIPS else "trade",
+        "own_note": find_note(principal, "trip" if kind is OWN_TRIPS else "trade", id_of(trip)),
         "ledger_url": ledger_url(trip),
         "chart": load_chart(trip, now),
         "r": row.net / risk if row.net is not None and risk else None,

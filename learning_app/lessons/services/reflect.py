@@ -4,7 +4,7 @@ Whatever fails leaves the lessons in force, and is tried again at the next trigg
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -87,16 +87,36 @@ def question_about(
     """Return what the model is asked. What the guard holds or refuses is not in it."""
     is_refused = bool(version.held_at or find_refused(SKILL_KIND, [version]))
     notes = load_newest_notes(deployment.pk)[:1]
+    return question_of(
+        {**version.config, "strategy": "", "avoid": []} if is_refused else version.config,
+        trades,
+        notes[0].lessons_text if notes else "",
+        category=Category.LEARNING,
+        subject=subject,
+        owner_id=deployment.owner_id,
+    )
+
+
+def question_of(
+    config: Mapping[str, Any],
+    trades: Sequence[Any],
+    lessons: str,
+    *,
+    category: Category,
+    subject: str,
+    owner_id: int | None = None,
+) -> Question[Lessons]:
+    """Return what a model is asked about trades; the caller leaves out what may not be read."""
     data = {
-        "strategy": "" if is_refused else quoted(version.config.get("strategy") or ""),
-        "avoid": [] if is_refused else [quoted(rule) for rule in version.config.get("avoid", ())],
-        "lessons_in_force": "\n".join(map(quoted, notes[0].lessons_text.split("\n"))) if notes else "",
+        "strategy": quoted(config.get("strategy") or ""),
+        "avoid": [quoted(rule) for rule in config.get("avoid", ())],
+        "lessons_in_force": "\n".join(map(quoted, lessons.split("\n"))),
         "by_symbol": summary_of(trades, "symbol"),
         "by_regime": summary_of(trades, "entry_regime_tag"),
         "trades": [trade_record(trade) for trade in trades],
     }
     return Question(
-        category=Category.LEARNING,
+        category=category,
         task=REFLECT,
         tier=Tier.FAST,
         system=SYSTEM,
@@ -104,8 +124,8 @@ def question_about(
         answer=Lessons,
         max_tokens=MAX_TOKENS,
         subject=subject,
-        owner_id=deployment.owner_id,
-        model=reflection_of(version.config).get("model") or "",
+        owner_id=owner_id,
+        model=reflection_of(config).get("model") or "",
     )
 
 

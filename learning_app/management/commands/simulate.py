@@ -11,11 +11,12 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from pydantic import Field
 
+from learning_app.ledger.selectors import columns_of
 from learning_app.ticks.core.config import SkillConfig
 from learning_app.ticks.core.paper import BPS, PaperBroker
 from learning_app.ticks.core.simulate import MemoryLedger
 from learning_app.ticks.schemas import Symbol
-from learning_app.ticks.simulate import checked, load_bars, load_strategy, simulate, trade_records
+from learning_app.ticks.simulate import checked, load_bars, load_strategy, simulate
 from minara_site.kernel.command import MinaraCommand
 from minara_site.kernel.errors import Invalid
 from minara_site.kernel.market.core import parse_interval
@@ -49,6 +50,8 @@ class Command(MinaraCommand):
         parser.add_argument("--leverage", default="1", help="what a position may be worth, in multiples of the equity")
         parser.add_argument("--fee-bps", default="0", help="of what is traded, in basis points; negative is a rebate")
         parser.add_argument("--slippage-bps", default="0", help="of the price, in basis points against the trader")
+        parser.add_argument("--deployment", default="", help="name that draws which of two revisions comes first")
+        parser.add_argument("--reflect", action="store_true", help="ask a model for lessons, as the config says when")
         parser.add_argument("--json", action="store_true", help="a line a candle, and the trades last")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -57,14 +60,15 @@ class Command(MinaraCommand):
         if seconds is None:
             raise Invalid(_("Write --interval as a length like 5m, 1h, 1d or 1w."))
         account = checked(Account, {name: options[name] for name in Account.model_fields}, "account")
-        broker, ledger = PaperBroker(**account.dict()), MemoryLedger(load_config(options["config"]))
+        broker = PaperBroker(**account.dict())
+        ledger = MemoryLedger(load_config(options["config"]), options["deployment"])
         strategy, length = load_strategy(options["strategy"]), timedelta(seconds=seconds)
         bars = load_bars(options["prices"], length=length, now=timezone.now())
-        for step in simulate(bars, strategy, broker, ledger, length=length):
+        for step in simulate(bars, strategy, broker, ledger, length=length, is_reflecting=options["reflect"]):
             if options["json"]:
                 self.say_json(step)
         if options["json"]:
-            self.say_json({"trades": trade_records(ledger)})
+            self.say_json({"trades": [columns_of(row, is_held=row.is_held) for row in ledger.trades]})
             return
         said = _(
             "Simulated, no real money. Trades closed: %(closed)d. P&L net of fees: %(net)s USD. Equity: %(equity)s USD."

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from learning_app.ledger.core import EngineKind, TradeAction, TradeSide
-from learning_app.ledger.core.reconcile import ZERO, CloseTrade, FlipTrade, Holding, Op, OpenTrade, Position, Tick
+from learning_app.ledger.core.reconcile import ZERO, Holding, OpenTrade, Position, Step, Tick
 from minara_site.kernel.market.core.values import UnusableError, read_price, rounded
 
 MAX_POSITIONS = 100
@@ -99,7 +99,7 @@ class State:
     openings: int = 0
 
 
-def advance(state: Any, report: Report, ops: Sequence[Op], net: Sequence[Decimal]) -> None:
+def advance(state: Any, report: Report, ops: Sequence[Step], net: Sequence[Decimal]) -> None:
     """Change a state by a tick: `net` is the P&L after fees of the trades that it closed, in their order."""
     day = report.at.date()
     if state.day != day:
@@ -112,12 +112,7 @@ def advance(state: Any, report: Report, ops: Sequence[Op], net: Sequence[Decimal
         state.pnl_today_usd = rounded(state.pnl_today_usd + pnl)
         state.losing_closes = state.losing_closes + 1 if pnl < 0 else 0
     state.closed_since_note += len(net)
-    state.openings += sum(isinstance(op, OpenTrade | FlipTrade) for op in ops)
-
-
-def closings(ops: Sequence[Op]) -> list[CloseTrade]:
-    """Return what ends among ops."""
-    return [op.close if isinstance(op, FlipTrade) else op for op in ops if isinstance(op, CloseTrade | FlipTrade)]
+    state.openings += sum(isinstance(op, OpenTrade) for op in ops)
 
 
 @dataclass(frozen=True, slots=True)

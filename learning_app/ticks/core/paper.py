@@ -64,7 +64,7 @@ class PaperBroker:
         """Fill a proposal, or reject it with a rule."""
         if said.action is TradeAction.NONE:
             return Execution(EngineKind.NOOP)
-        wanted = self.wanted(said, mark)
+        wanted = self.target_size(said, mark)
         if isinstance(wanted, str):
             return Execution(EngineKind.REJECTED, wanted)
         grows = abs(wanted) > abs(self.size)
@@ -72,7 +72,7 @@ class PaperBroker:
             return Execution(EngineKind.REJECTED, "R_MARGIN")
         return self.fill(wanted, mark)
 
-    def wanted(self, said: Proposal, mark: Decimal) -> Decimal | str:
+    def target_size(self, said: Proposal, mark: Decimal) -> Decimal | str:
         """Return the size after a proposal, or the rule that rejects it.
 
         `open` adds to a position of its side and replaces one of the other; `adjust_position` sets its size.

@@ -10,45 +10,27 @@ from types import SimpleNamespace
 from typing import Any
 
 from learning_app.ledger.core import EXTERNAL_FLATTEN, LIQUIDATED, EngineKind
-from learning_app.ledger.core.reconcile import (
-    CloseTrade,
-    FlipTrade,
-    Op,
-    OpenTrade,
-    UpdateMfeMae,
-    entry_columns,
-    exit_columns,
-    holding_of,
-    reconcile_portfolio_delta,
-    running_columns,
-)
-from learning_app.ticks.core import (
-    MAX_REJECTIONS,
-    REJECTIONS_FOR,
-    Report,
-    RiskState,
-    State,
-    advance,
-    closings,
-    risk_state,
-)
+from learning_app.ledger.core.reconcile import Op
+from learning_app.lessons.core import hash_lessons_text
+from learning_app.ticks.core import MAX_REJECTIONS, REJECTIONS_FOR, Report, RiskState, State, risk_state
 from learning_app.ticks.core.config import SkillConfig
 from learning_app.ticks.core.context import Context, LastDecision, OpenView, assemble_context
-from minara_site.kernel.core.symbols import asset_of_market
+from learning_app.ticks.core.ledger import Ledger
 from minara_site.kernel.guard.core import judge
-from minara_site.kernel.market.core.values import rounded
 
 NEWEST = attrgetter("entry_tick_at", "number")
 
 
-class MemoryLedger:
+class MemoryLedger(Ledger):
     """The trades of one deployment, and what its contexts are read from (`MemoryClient`).
 
     A trade has the columns of `trade_history` that its ticks wrote so far; `is_held` where the guard refuses a reason.
     """
 
-    def __init__(self, config: SkillConfig) -> None:
-        self.config, self.state = config, State()
+    def __init__(self, config: SkillConfig, name: str = "") -> None:
+        self.config, self.name, self.state = config, name, State()
+        self.notes = list[Any]()  # the newest first
+        self.is_time_to_reflect = False
         self.trades, self.closed = list[Any](), list[Any]()
         self.open: dict[str, Any] = {}
         self.rejections = deque[tuple[datetime, str]](maxlen=MAX_REJECTIONS)
@@ -60,41 +42,34 @@ class MemoryLedger:
 
     def record(self, report: Report) -> tuple[Sequence[Op], Context]:
         """Write a tick that is later than the last; return its ops, and what the next decision reads."""
-        prev = {symbol: holding_of(row, Decimal(self.state.marks[symbol])) for symbol, row in self.open.items()}
-        ops = reconcile_portfolio_delta(prev, report.positions, report.tick(prev, self.state.lessons_hash))
-        net = [op.realized_pnl_usd - self.open[op.symbol].fees_usd - op.fees_usd for op in closings(ops)]
-        advance(self.state, report, ops, net)
+        ops, steps, net = self.reconcile(report)
+        config = self.config.memory.reflection
+        self.is_time_to_reflect = self.choose_lessons(self.notes[:2], config, closed=len(net))
         if report.engine is EngineKind.REJECTED:
             self.rejections.append((report.at, report.rule))
-        for op in ops:
-            self.write(op, report.at)
+        for row in self.apply(steps, report.at).closed:
+            if row.exit_reason not in {"", row.entry_reason, LIQUIDATED, EXTERNAL_FLATTEN}:
+                row.is_held = is_refused(row.entry_reason, row.exit_reason)
+            insort(self.closed, row, key=NEWEST)
         said = report.proposal
         decision = LastDecision(said, report.engine, report.rule, is_refused(said.reason if said else ""))
         return ops, assemble_context(self, self.config, decision, at=report.at, are_rules_held=self.are_rules_held)
 
-    def write(self, op: Op, at: datetime) -> None:
-        """Keep what an op says."""
-        match op:
-            case OpenTrade():
-                row = SimpleNamespace(
-                    **entry_columns(op),
-                    asset=asset_of_market(op.symbol),
-                    number=len(self.trades),
-                    is_held=is_refused(op.entry_reason),
-                )
-                self.open[op.symbol] = row
-                self.trades.append(row)
-            case UpdateMfeMae():
-                set_columns(self.open[op.symbol], running_columns(op.holding), op.fees_usd)
-            case CloseTrade():
-                row = self.open.pop(op.symbol)
-                set_columns(row, exit_columns(op, at), op.fees_usd)
-                if op.exit_reason not in {"", row.entry_reason, LIQUIDATED, EXTERNAL_FLATTEN}:
-                    row.is_held = is_refused(row.entry_reason, op.exit_reason)
-                insort(self.closed, row, key=NEWEST)
-            case FlipTrade():
-                self.write(op.close, at)
-                self.write(op.open, at)
+    def make_row(self, **columns: Any) -> Any:
+        """Return the row of a new trade, with a number that grows."""
+        is_held = is_refused(columns["entry_reason"])
+        self.trades.append(SimpleNamespace(**columns, number=len(self.trades), is_held=is_held))
+        return self.trades[-1]
+
+    def count_closed_after(self, note: Any) -> int:
+        """Return 0: a note is made of all that is closed."""
+        return 0
+
+    def learn(self, lessons: str) -> None:
+        """Put lessons in force from the next tick on."""
+        said = {"lessons_text": lessons, "content_hash": hash_lessons_text(lessons)}
+        note = SimpleNamespace(pk=len(self.notes) + 1, generated_at=self.state.tick_at, **said)
+        self.notes.insert(0, note)
 
     def recent_closed(self, limit: int) -> list[tuple[Any, bool]]:
         """Return the closed trades, entered last first."""
@@ -108,7 +83,8 @@ class MemoryLedger:
 
     def active_lessons(self) -> str | None:
         """Return the lessons that the next decision is made under."""
-        return None
+        shown = self.state.lessons_hash
+        return next((note.lessons_text for note in self.notes if note.content_hash == shown), None)
 
     def risk_state(self) -> RiskState:
         """Return the session up to the last tick."""
@@ -126,8 +102,3 @@ def is_refused(*texts: str) -> bool:
     """Say whether the guard holds texts."""
     text = "\n".join(filter(None, texts))
     return bool(text) and judge(text).is_held
-
-
-def set_columns(row: Any, columns: dict[str, Any], fees: Decimal) -> None:
-    """Give a row these values, and more fees."""
-    vars(row).update(columns, fees_usd=rounded(row.fees_usd + fees))

@@ -3,7 +3,7 @@
 Source: S4. The ticks of an owner take turns. The same tick again changes nothing, an older one is refused.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -12,35 +12,23 @@ from django.db.models import F
 from django.utils.translation import gettext as _
 
 from learning_app.ledger.core import SNAPSHOT_KIND, TRADE_KIND, EngineKind, TradeAction, TradeStatus
-from learning_app.ledger.core.reconcile import (
-    CloseTrade,
-    FlipTrade,
-    Op,
-    OpenTrade,
-    UpdateMfeMae,
-    entry_columns,
-    exit_columns,
-    holding_of,
-    reconcile_portfolio_delta,
-    running_columns,
-)
+from learning_app.ledger.core.reconcile import CloseTrade, Op, Step, UpdateMfeMae
 from learning_app.ledger.models import DecisionSnapshot, Deployment, SkillVersion, Trade
 from learning_app.ledger.services import CLOCKS_DIFFER, set_exit_reason
-from learning_app.lessons.core import Compare, choose_place, should_run_reflection
 from learning_app.lessons.models import LessonsUse, ReflectionNote
 from learning_app.lessons.selectors import load_newest_notes
 from learning_app.lessons.services import request_reflection
-from learning_app.ticks.core import Report, advance, closings
-from learning_app.ticks.core.config import ReflectionConfig, SkillConfig
+from learning_app.ticks.core import Report
+from learning_app.ticks.core.config import SkillConfig
 from learning_app.ticks.core.context import Context
+from learning_app.ticks.core.ledger import Ledger, Written
 from learning_app.ticks.models import AgentState
 from learning_app.ticks.selectors import get_version, last_snapshot, load_context
 from minara_site.kernel.audit_log.services import content_digest, record_audits
-from minara_site.kernel.core.symbols import asset_of_market
 from minara_site.kernel.errors import Conflict, invalid_field
 from minara_site.kernel.events import send_after_commit, trade_outcome_updated, trade_recorded
 from minara_site.kernel.guard.held_at import store_judged
-from minara_site.kernel.market.core.values import LARGEST, Fault, UnusableError, rounded
+from minara_site.kernel.market.core.values import LARGEST, Fault, UnusableError
 from minara_site.kernel.market.labels import fault_sentence
 from minara_site.kernel.ownership import owner_locked
 
@@ -86,56 +74,51 @@ def write_tick(
     now: datetime,
 ) -> tuple[Sequence[Op], Sequence[Trade], DecisionSnapshot]:
     """Write a tick; return its ops, the trades that are open after it, and its snapshot. Needs the owner's lock."""
-    rows = {row.symbol: row for row in Trade.objects.filter(deployment=deployment, status=TradeStatus.OPEN)}
-    prev = {symbol: holding_of(row, Decimal(state.marks[symbol])) for symbol, row in rows.items()}
-    shown = state.lessons_hash
-    ops = reconcile_portfolio_delta(prev, report.positions, report.tick(prev, shown))
-    check_amounts(ops)
-    net = [op.realized_pnl_usd - rows[op.symbol].fees_usd - op.fees_usd for op in closings(ops)]
-    advance(state, report, ops, net)
-    choose_lessons(state, deployment, SkillConfig(**version.config).memory.reflection, closed=len(net), now=now)
+    ledger, shown = StoredLedger(deployment, state), state.lessons_hash
+    ops, steps, net = ledger.reconcile(report)
+    check_amounts(steps)
+    config = SkillConfig(**version.config).memory.reflection
+    if ledger.choose_lessons(load_newest_notes(deployment.pk), config, closed=len(net)):
+        request_reflection(deployment_id=deployment.pk, until=report.at, trigger=config.cadence, now=now)
     state.save()
     count_use(deployment.pk, shown, report)
-    snapshot = snapshot_of(deployment, state, report, ops, actor=actor, now=now)
+    snapshot = snapshot_of(deployment, state, report, steps, actor=actor, now=now)
     store_judged(SNAPSHOT_KIND, snapshot, now=now)
-    write_trades(ops, rows, snapshot, deployment, now=now)
-    return ops, list(rows.values()), snapshot
+    write_trades(ledger.apply(steps, report.at), snapshot, now=now)
+    return ops, list(ledger.open.values()), snapshot
 
 
-def check_amounts(ops: Sequence[Op]) -> None:
+class StoredLedger(Ledger):
+    """The open trades of a deployment in the database."""
+
+    def __init__(self, deployment: Deployment, state: AgentState) -> None:
+        self.deployment, self.name, self.state = deployment, deployment.name, state
+        rows = Trade.objects.filter(deployment=deployment, status=TradeStatus.OPEN)
+        self.open = {row.symbol: row for row in rows}
+
+    def make_row(self, **columns: Any) -> Trade:
+        """Return the unsaved row of a new trade."""
+        deployment = self.deployment
+        return Trade(
+            **columns,
+            owner_id=deployment.owner_id,
+            deployment=deployment,
+            skill_id=deployment.skill_id,
+            skill_version=deployment.version,
+        )
+
+    def count_closed_after(self, note: ReflectionNote) -> int:
+        """Return how many of its trades were closed after those that a note is made of. One query."""
+        return Trade.objects.filter(deployment=self.deployment, exit_tick_at__gt=note.window_end).count()
+
+
+def check_amounts(steps: Sequence[Step]) -> None:
     """Refuse what no column holds. Raises Invalid."""
-    amounts = [op.realized_pnl_usd for op in closings(ops)]
-    amounts += [each for op in ops if isinstance(op, UpdateMfeMae) for each in (op.mfe_usd, op.mae_usd)]
+    kept = [step.holding for step in steps if isinstance(step, UpdateMfeMae)]
+    amounts = [step.realized_pnl_usd for step in steps if isinstance(step, CloseTrade)]
+    amounts += [each for holding in kept for each in (holding.realized, holding.mfe, holding.mae)]
     if any(abs(amount) >= LARGEST for amount in amounts):
         raise invalid_field("portfolio", fault_sentence(UnusableError(Fault.TOO_LARGE)))
-
-
-def choose_lessons(
-    state: AgentState,
-    deployment: Deployment,
-    config: ReflectionConfig,
-    *,
-    closed: int,
-    now: datetime,
-) -> None:
-    """Choose the lessons of the next decision, and ask for new ones where it is time. Needs a transaction."""
-    assert state.tick_at is not None
-    notes = load_newest_notes(deployment.pk)
-    newest: ReflectionNote | None = notes[0] if notes else None
-    if newest and newest.pk != state.note_id:
-        later = Trade.objects.filter(deployment=deployment, exit_tick_at__gt=newest.window_end)
-        state.note_id, state.openings, state.closed_since_note = newest.pk, 0, later.count() + closed
-    place = choose_place(deployment.name, state.openings) if config.compare == Compare.ALTERNATE else 0
-    state.lessons_hash = notes[min(place, len(notes) - 1)].content_hash if notes else None
-    if should_run_reflection(
-        cadence=config.cadence,
-        every_n=config.everyNTrades,
-        closed_since_note=state.closed_since_note,
-        closed_this_tick=closed > 0,
-        last_generated_at=newest.generated_at if newest else None,
-        tick_at=state.tick_at,
-    ):
-        request_reflection(deployment_id=deployment.pk, until=state.tick_at, trigger=config.cadence, now=now)
 
 
 def count_use(deployment_id: int, shown: str | None, report: Report) -> None:
@@ -164,7 +147,7 @@ def snapshot_of(
     deployment: Deployment,
     state: Any,
     report: Report,
-    ops: Sequence[Op],
+    steps: Sequence[Step],
     *,
     actor: str,
     now: datetime,
@@ -209,7 +192,9 @@ def snapshot_of(
                 "losing_closes": state.losing_closes,
             },
             "open": {
-                op.symbol: [str(op.holding.mark), str(op.holding.mfe), str(op.holding.mae)] for op in running(ops)
+                step.symbol: [str(step.holding.mark), str(step.holding.mfe), str(step.holding.mae)]
+                for step in steps
+                if not isinstance(step, CloseTrade)
             },
         },
         actor=actor,
@@ -217,46 +202,18 @@ def snapshot_of(
     )
 
 
-def running(ops: Sequence[Op]) -> list[OpenTrade | UpdateMfeMae]:
-    """Return what is open after ops."""
-    opened = [op.open if isinstance(op, FlipTrade) else op for op in ops]
-    return [op for op in opened if not isinstance(op, CloseTrade)]
-
-
-def write_trades(
-    ops: Sequence[Op],
-    rows: dict[str, Trade],
-    snapshot: DecisionSnapshot,
-    deployment: Deployment,
-    *,
-    now: datetime,
-) -> None:
-    """Write the ops; `rows` are the open trades by symbol, and become those after them. Needs a transaction."""
-    changed, closed, opened = list[Trade](), list[Trade](), list[Trade]()
-    for op in ops:
-        if isinstance(op, UpdateMfeMae):
-            row, columns = rows[op.symbol], running_columns(op.holding)
-            if op.fees_usd or any(getattr(row, name) != value for name, value in columns.items()):
-                changed.append(set_columns(row, columns, fees=op.fees_usd, now=now))
-        if isinstance(op, CloseTrade | FlipTrade):
-            closed.append(close(rows.pop(op.symbol), op.close if isinstance(op, FlipTrade) else op, snapshot, now=now))
-        if isinstance(op, OpenTrade | FlipTrade):
-            opening = op.open if isinstance(op, FlipTrade) else op
-            row = Trade(
-                **entry_columns(opening),
-                owner_id=deployment.owner_id,
-                deployment=deployment,
-                skill_id=deployment.skill_id,
-                skill_version=deployment.version,
-                asset=asset_of_market(opening.symbol),
-                entry_snapshot=snapshot,
-                actor=snapshot.actor,
-                created_at=now,
-                updated_at=now,
-            )
-            store_judged(TRADE_KIND, row, now=now)
-            rows[op.symbol] = row
-            opened.append(row)
+def write_trades(written: Written, snapshot: DecisionSnapshot, *, now: datetime) -> None:
+    """Store the trades that a tick wrote, what it closed before what it opened. Needs a transaction."""
+    opened, closed, changed = written
+    for row in (*opened, *closed, *changed):
+        row.updated_at = now
+    for row in closed:
+        row.exit_snapshot = snapshot
+        set_exit_reason(row, row.exit_reason, now=now)
+        row.save()
+    for row in opened:
+        row.entry_snapshot, row.actor, row.created_at = snapshot, snapshot.actor, now
+        store_judged(TRADE_KIND, row, now=now)
     if changed:
         Trade.objects.bulk_create(
             changed,
@@ -265,23 +222,6 @@ def write_trades(
             update_fields=[*RUNNING, "fees_usd", "updated_at"],
         )
     publish(opened, closed, snapshot, now=now)
-
-
-def set_columns(row: Trade, columns: Mapping[str, Any], *, fees: Decimal, now: datetime) -> Trade:
-    """Give a row these values, more fees, and the moment of the change."""
-    for name, value in columns.items():
-        setattr(row, name, value)
-    row.fees_usd, row.updated_at = rounded(row.fees_usd + fees), now
-    return row
-
-
-def close(row: Trade, op: CloseTrade, snapshot: DecisionSnapshot, *, now: datetime) -> Trade:
-    """Close a trade. Needs a transaction."""
-    set_columns(row, exit_columns(op, snapshot.tick_at), fees=op.fees_usd, now=now)
-    row.exit_snapshot = snapshot
-    set_exit_reason(row, op.exit_reason, now=now)
-    row.save()
-    return row
 
 
 def publish(opened: Sequence[Trade], closed: Sequence[Trade], snapshot: DecisionSnapshot, *, now: datetime) -> None:

@@ -10,14 +10,18 @@ import pytest
 from django.core.serializers.json import DjangoJSONEncoder
 
 from learning_app.ledger.core.reconcile import op_record
+from learning_app.ledger.models import Deployment
+from learning_app.ledger.selectors import columns_of
+from learning_app.lessons.models import ReflectionNote
 from learning_app.ticks.core.config import SkillConfig
 from learning_app.ticks.core.paper import PaperBroker
 from learning_app.ticks.core.simulate import MemoryLedger
 from learning_app.ticks.schemas import TickIn
-from learning_app.ticks.simulate import load_bars, simulate, trade_records
+from learning_app.ticks.simulate import load_bars, simulate
 from tests.kit.api import agent_of
 from tests.kit.clock import NOON
 from tests.kit.shared import shared_path
+from tests.learning_app.lessons.rows import make_note
 from tests.learning_app.ticks import strategies
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
@@ -48,7 +52,7 @@ def check_parity(owner, steps, ledger, first):
         data = answer.json()["data"]
         assert as_text(data) == as_text({"ops": step["ops"], "context": step["context"]}), number
     stored = agent.get(f"{address}/trades?limit=200").json()["data"]["items"]
-    ours = json.loads(as_text(trade_records(ledger)))
+    ours = json.loads(as_text([columns_of(row, is_held=row.is_held) for row in ledger.trades]))
     by_opening = [ours[row.number] for row in sorted(ledger.trades, key=lambda row: (row.entry_tick_at, row.number))]
     assert [{name: row[name] for name in ours[0]} for row in stored] == by_opening[::-1]
     return ours
@@ -67,6 +71,23 @@ def test_candles_simulated_and_posted_leave_the_same_bytes(ana, name, leverage, 
     ours = check_parity(ana, steps, ledger, first)
     assert sum(row["status"] == "closed" for row in ours) >= closed
     assert any(row["exit_reason"] == "liquidated" for row in ours) == (name == "borrowed")
+
+
+def test_lessons_stand_and_take_turns_alike(ana):
+    config = {"memory": {"reflection": {"compare": "alternate"}}}
+    agent, ledger = agent_of(ana), MemoryLedger(SkillConfig(**config), "turns")
+    made = agent.post("/v1/deployments", {"name": "turns", "skill": {"name": "one", "config": config}}).json()["data"]
+    deployment = Deployment.objects.get(uid=made["id"])
+    for number, tick in enumerate(some_ticks(random.Random(7), 70)):
+        ops, context = ledger.record(TickIn.model_validate(tick).as_report())
+        answer = agent.post(f"/v1/deployments/{made['id']}/ticks", json.loads(as_text(tick))).json()["data"]
+        assert as_text(answer) == as_text({"ops": [op_record(op) for op in ops], "context": asdict(context)}), number
+        if number in {6, 25, 45}:
+            text = f"### Sizing\n- Lesson of tick {number}."
+            ledger.learn(text)
+            ReflectionNote.objects.update(status="superseded")
+            make_note(deployment, text, generated_at=ledger.state.tick_at)
+    assert len({row.entry_lessons_hash for row in ledger.trades}) > 2
 
 
 def some_ticks(dice, count):

@@ -12,10 +12,13 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from learning_app.lessons.core import hash_lessons_text
 from learning_app.ticks.core.config import SkillConfig
 from learning_app.ticks.core.paper import PaperBroker
 from learning_app.ticks.core.simulate import MemoryLedger
 from learning_app.ticks.simulate import load_bars, simulate
+from minara_site.kernel.llm.models import LlmUsage
+from tests.kit.messages_api import error
 from tests.kit.shared import shared_path
 from tests.kit.site import ROOT
 from tests.kit.tables import table
@@ -88,6 +91,63 @@ def test_what_is_said_at_the_end_has_its_costs_and_a_config_rules_the_context(tm
         "Never do (the user's avoid rules):\n- Never short"
     }
     assert not any(any(step["context"]["sections"].values()) for step in steps)
+
+
+REFLECTING = {
+    "avoid": ["Never short"],
+    "memory": {"reflection": {"cadence": "per_n_trades", "everyNTrades": 2, "compare": "alternate"}},
+}
+SLOTS = dict.fromkeys(("entry_timing", "sizing", "symbol_selection", "exit_timing", "regime_fit"), ())
+
+
+@pytest.mark.django_db
+def test_a_model_is_asked_when_it_is_wanted_and_its_lessons_stand_from_the_next_tick_on(models):
+    asked = []
+
+    def answer(question):
+        asked.append(json.loads(question.content.splitlines()[1]))
+        return {**SLOTS, "sizing": [f"Lesson {len(asked)} of {len(asked[-1]['trades'])} trades"]}
+
+    models.answer = answer
+    models.answers = [error(400)]
+    ledger = MemoryLedger(SkillConfig(**REFLECTING), "sim")
+    bars = load_bars(shared_path("data/xrp_usdt_1h.csv"), length=HOUR, now=datetime.now(UTC))
+    broker = PaperBroker("XRP", Decimal(5000), Decimal(1), Decimal(3), Decimal(0))
+    steps = list(simulate(bars, strategies.means, broker, ledger, length=HOUR, is_reflecting=True))
+    assert len(asked) == len(ledger.notes) == len(ledger.closed) // 2 - 1 > 2, (
+        "the first was refused, and changed nothing"
+    )
+    assert [len(each["trades"]) for each in asked] == [2 * number for number in range(2, len(asked) + 2)]
+    assert [bool(each["lessons_in_force"]) for each in asked] == [False] + [True] * (len(asked) - 1)
+    assert asked[0]["avoid"] == ["Never short"]
+    assert asked[0]["trades"][0]["regime"]
+    assert set(LlmUsage.objects.values_list("category", flat=True)) == {"experiment"}
+    check_lessons(ledger, steps)
+
+
+def check_lessons(ledger, steps):
+    """Each opening names the lessons that stood in the context before it, of each two one under the older ones."""
+    said, lessons = {}, None
+    for step in steps:
+        for op in step["ops"]:
+            opened = op.get("open", op)
+            if "entry_lessons_hash" in opened:
+                assert opened["entry_lessons_hash"] == hash_lessons_text(lessons)
+        segment = step["context"]["segments"]["lessons"]
+        lessons = segment.partition("\n")[2] if segment else None
+        said[hash_lessons_text(lessons)] = lessons
+    assert said.keys() >= {note.content_hash for note in ledger.notes[1:]}
+    under = [row.entry_lessons_hash for row in ledger.trades]
+    assert len(set(under)) > 2
+    assert None in under
+
+
+def test_without_the_flag_nobody_is_asked(models):
+    ledger = MemoryLedger(SkillConfig(**REFLECTING))
+    bars = load_bars(shared_path("data/xrp_usdt_1h.csv"), length=HOUR, now=datetime.now(UTC))
+    broker = PaperBroker("XRP", Decimal(5000), Decimal(1), Decimal(3), Decimal(0))
+    assert list(simulate(bars, strategies.means, broker, ledger, length=HOUR))
+    assert models.calls == 0
 
 
 @table(

@@ -141,6 +141,29 @@ def test_a_bad_tick_is_refused_whole_and_the_next_one_goes_on(agent, deployed):
     assert report(agent, deployed, tick(5))["ops"]
 
 
+def test_what_no_column_holds_is_refused_and_the_trade_goes_on(agent, deployed):
+    report(agent, deployed, tick(0, position("BTC", "long", 10**15, 100)))
+    before = tables()
+    for body in (
+        tick(5, position("BTC", "long", 1, 10**17)),
+        tick(5, position("BTC", "short", 1, 10**17)),
+        tick(5, marks={"BTC": 10**17}),
+    ):
+        assert report(agent, deployed, body, status=422)["detail"] == "This is more than can be stored."
+    assert tables() == before
+    assert report(agent, deployed, tick(5, marks={"BTC": 100}))["ops"][0]["realized_pnl_usd"] == "0"
+
+
+def test_what_is_left_of_a_position_ends_at_its_mark_and_opens_nothing(agent, deployed):
+    dust = position("BTC", "long", 1e-10, 120, size_usd="0.000000012")
+    report(agent, deployed, tick(0, position("BTC", "long", 2, 100)))
+    assert report(agent, deployed, tick(5, dust))["ops"][0]["exit_price"] == "120"
+    assert report(agent, deployed, tick(6, dust))["ops"] == []
+    report(agent, deployed, tick(7, position("BTC", "long", 2, 100)))
+    nothing = position("BTC", "long", 0, 130, size_usd="0")
+    assert report(agent, deployed, tick(8, nothing))["ops"][0]["realized_pnl_usd"] == "60"
+
+
 @pytest.mark.parametrize("close", [None, 0, -5, "1e30", "1e-30"])
 def test_a_close_that_is_no_price_ends_no_trade_and_has_no_regime(agent, deployed, close):
     bars = {"BTC": [[60_000 * minute, 1, 1, 1, close, 1] for minute in range(1, 20)]}
