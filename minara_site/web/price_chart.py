@@ -199,6 +199,7 @@ def draw(
         )
 
     entry, _leave = decisive
+    begin, end = (across(edge.at) for edge in window)
     marks = [
         DrawnMark(
             spot(place).x,
@@ -227,13 +228,8 @@ def draw(
         ],
         days=[Tick(spot(place).x, place.words) for place in spaced(places, across, (left, right), days)],
         edges=[
-            place_edge(
-                edge,
-                across(edge.at),
-                left,
-                is_end,
-            )
-            for edge, is_end in zip(window, (False, True), strict=True)
+            place_edge(window[0], begin, before=begin - left > MARK_WIDTH),
+            place_edge(window[1], end, before=end - begin > MARK_WIDTH or right - end < MARK_WIDTH),
         ],
         marks=marks,
         entry=Tick(spot(entry).y, price_label(entry.price)) if entry else None,
@@ -276,14 +272,8 @@ def spaced(
     return chosen
 
 
-def place_edge(
-    edge: Edge,
-    x: float,
-    left: float,
-    is_end: bool,  # noqa: FBT001 - of two, the second
-) -> DrawnEdge:
-    """Return an edge with its word: the first one's before it where there is room, the second one's always."""
-    before = is_end or x - left > MARK_WIDTH
+def place_edge(edge: Edge, x: float, *, before: bool) -> DrawnEdge:
+    """Return an edge with its word before or behind it."""
     return DrawnEdge(
         x,
         x - 4 if before else x + 4,

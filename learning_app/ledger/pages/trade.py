@@ -65,7 +65,7 @@ def ledger_url(trip: Any) -> str:
 def trade_context(trip: Any, principal: Principal, *, now: datetime, kind: TripKind = TRADES) -> dict[str, Any]:
     """Return everything that the page of a round trip shows this reader. Six queries at most."""
     row, risk = TripRow(trip, kind.page), risk_of(trip)
-    most = None if row.net is None else best_of(trip)
+    most = best_of(trip) if trip.mfe_usd and row.net is not None else None
     seen = reveal_context(principal, kind.reveals, id_of(trip), now=now)
     is_held = getattr(trip, "held_at", None) is not None
     return {
