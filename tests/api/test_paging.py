@@ -8,6 +8,7 @@ from minara_site.access.models import User
 from minara_site.access.policy import Scope
 from tests.api.document import current_document
 from tests.kit.api import Agent, agent_of, assert_problem
+from tests.learning_app.ticks.bodies import deploy
 from tests.memory_app.roles.rows import THESIS
 
 pytestmark = pytest.mark.django_db
@@ -17,11 +18,11 @@ NEEDED = {"/v1/memory/search": "q=btc", "/v1/edges": "entity=BTC"}  # what a lis
 MOST = {"/v1/entities/top": 100}  # of 200
 
 
-def lists(name: str, memory_id: int) -> Iterator[tuple[str, int]]:
+def lists(name: str, memory_id: int, deployment_id: str) -> Iterator[tuple[str, int]]:
     """Yield the address of every operation that takes this parameter, ready for one more, and its highest limit."""
     for path, operations in current_document()["paths"].items():
         if name in {each["name"] for each in operations.get("get", {}).get("parameters", ())}:
-            filled = path.format(memory_id=memory_id, role_id=THESIS)
+            filled = path.format(memory_id=memory_id, role_id=THESIS, deployment_id=deployment_id)
             yield f"{filled}?{NEEDED.get(path, '')}&", MOST.get(path, 200)
 
 
@@ -32,7 +33,7 @@ def whole(olga: User) -> Agent:
 
 
 def test_every_list_takes_limits_from_1_to_its_most_and_no_other(whole: Agent) -> None:
-    paths, faults = list(lists("limit", whole.write("about BTC"))), []
+    paths, faults = list(lists("limit", whole.write("about BTC"), deploy(whole))), []
     assert len(paths) >= 12
     for path, most in paths:
         wanted = {"1": 200, str(most): 200, str(most + 1): 400, **dict.fromkeys(WRONG_LIMITS, 400)}
@@ -46,7 +47,7 @@ def test_every_list_takes_limits_from_1_to_its_most_and_no_other(whole: Agent) -
 
 
 def test_every_list_refuses_a_cursor_that_it_did_not_make(whole: Agent) -> None:
-    paths, faults = list(lists("cursor", whole.write("about BTC"))), []
+    paths, faults = list(lists("cursor", whole.write("about BTC"), deploy(whole))), []
     assert len(paths) >= 10
     for path, _most in paths:
         for cursor in CURSORS:

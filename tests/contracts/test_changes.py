@@ -76,8 +76,11 @@ def deploy_otherwise(row: Deployment, by: Any) -> None:
     row.refresh_from_db()
 
 
-def make_own_note(owner: Any, text: str = "first words") -> OwnNote:
-    return write_note(owner_id=owner.pk, kind="case", key="7", text=text, actor=f"user:{owner.pk}", now=NOON)
+def make_own_note(owner: Any) -> OwnNote:
+    said = {"kind": "case", "key": str(OwnNote.objects.count()), "text": "first words"}
+    times = {"created_at": NOON, "updated_at": NOON}
+    row: OwnNote = OwnNote.objects.create(owner=owner, actor=f"user:{owner.pk}", **said, **times)
+    return row
 
 
 def write_otherwise(row: OwnNote, by: Any) -> None:
@@ -86,6 +89,7 @@ def write_otherwise(row: OwnNote, by: Any) -> None:
     row.refresh_from_db()
 
 
+ONCE_MADE = {"deployment", "own_note"}  # acts change them, no act undoes that they are there
 SAMPLES = {
     "fact_conflict": Sample(make_pair, keep_both, {"state": "resolved", "decided_at": LATER}),
     "memory": Sample(
@@ -185,7 +189,7 @@ def test_what_a_stranger_changed_what_is_purged_and_what_is_held_stays(ana: Any,
     }
 
 
-@table("kind", list(SAMPLES))
+@table("kind", [kind for kind in SAMPLES if kind not in ONCE_MADE])
 def test_what_a_writer_made_goes_comes_back_and_goes_again(ana: Any, olga: Any, kind: str) -> None:
     row = SAMPLES[kind].make(ana)
     before, made = state(kind, row), {kind: [str(row.pk)]}

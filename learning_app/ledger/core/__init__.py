@@ -53,6 +53,8 @@ class EngineKind(StrEnum):
     ERROR = "error"
 
 
+HELD = "(held)"
+"""What stands for a text that the guard holds."""
 LIQUIDATED, EXTERNAL_FLATTEN = "liquidated", "external_flatten"
 """The exit reasons of a position that disappeared without its agent's doing."""
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from learning_app.ledger.core import (
     EXTERNAL_FLATTEN,
+    HELD,
     LIQUIDATED,
     EngineKind,
     TradeAction,
@@ -245,6 +246,18 @@ def regime_of(closes: Sequence[Decimal] | None) -> str | None:
 def steps_of(ops: Sequence[Op]) -> list[Step]:
     """Return ops with each flip as its two trades, in the order in which they are written."""
     return [step for op in ops for step in ((op.close, op.open) if isinstance(op, FlipTrade) else (op,))]
+
+
+def without_reason(op: Op) -> Op:
+    """Return an op whose agent's reason the guard holds."""
+    match op:
+        case FlipTrade():
+            return op._replace(close=without_reason(op.close), open=without_reason(op.open))
+        case OpenTrade() if op.entry_reason:
+            return op._replace(entry_reason=HELD)
+        case CloseTrade() if op.exit_reason not in {"", LIQUIDATED, EXTERNAL_FLATTEN}:
+            return op._replace(exit_reason=HELD)
+    return op
 
 
 def op_record(op: Op) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from learning_app.ledger.core import EXTERNAL_FLATTEN, LIQUIDATED, EngineKind
-from learning_app.ledger.core.reconcile import Op
+from learning_app.ledger.core.reconcile import Op, without_reason
 from learning_app.lessons.core import hash_lessons_text
 from learning_app.ticks.core import MAX_REJECTIONS, REJECTIONS_FOR, Report, RiskState, State, risk_state
 from learning_app.ticks.core.config import SkillConfig
@@ -53,7 +53,8 @@ class MemoryLedger(Ledger):
             insort(self.closed, row, key=NEWEST)
         said = report.proposal
         decision = LastDecision(said, report.engine, report.rule, is_refused(said.reason if said else ""))
-        return ops, assemble_context(self, self.config, decision, at=report.at, are_rules_held=self.are_rules_held)
+        context = assemble_context(self, self.config, decision, at=report.at, are_rules_held=self.are_rules_held)
+        return list(map(without_reason, ops)) if decision.is_held else ops, context
 
     def make_row(self, **columns: Any) -> Any:
         """Return the row of a new trade, with a number that grows."""

@@ -3,12 +3,16 @@
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from learning_app.ledger.core import DEPLOYMENT_KIND, SKILL_KIND
 from learning_app.ledger.models import Deployment, Skill, SkillVersion
 from learning_app.ticks.core.config import SkillConfig
 from learning_app.ticks.models import AgentState
 from minara_site.kernel.audit_log.services import content_digest, record_audit
 from minara_site.kernel.changes.services import name_set, record, watch
+from minara_site.kernel.errors import invalid_field
+from minara_site.kernel.guard.core import judge
 from minara_site.kernel.guard.held_at import store_judged
 from minara_site.kernel.ownership import owner_locked
 
@@ -23,7 +27,13 @@ def deploy(
     now: datetime,
     reasoning: str = "",
 ) -> tuple[Deployment, bool]:
-    """Return the deployment of this name and whether it is new; another configuration is a new version of its skill."""
+    """Return the deployment of this name and whether it is new; another configuration is a new version of its skill.
+
+    Raises Invalid for a name that the guard refuses: names are on pages, and nobody can release one.
+    """
+    for field, text in (("name", name), ("skill", skill_name)):
+        if judge(text).is_held:
+            raise invalid_field(field, _("Choose another name: this one reads like an instruction or a secret."))
     with owner_locked(owner_id):
         skill, _is_new = Skill.objects.get_or_create(owner_id=owner_id, name=skill_name, defaults={"created_at": now})
         row: Deployment | None = Deployment.objects.filter(owner_id=owner_id, name=name).first()

@@ -12,7 +12,7 @@ from django.db.models import F
 from django.utils.translation import gettext as _
 
 from learning_app.ledger.core import SNAPSHOT_KIND, TRADE_KIND, EngineKind, TradeAction, TradeStatus
-from learning_app.ledger.core.reconcile import CloseTrade, Op, Step, UpdateMfeMae
+from learning_app.ledger.core.reconcile import CloseTrade, Op, Step, UpdateMfeMae, without_reason
 from learning_app.ledger.models import DecisionSnapshot, Deployment, SkillVersion, Trade
 from learning_app.ledger.services import CLOCKS_DIFFER, set_exit_reason
 from learning_app.lessons.models import LessonsUse, ReflectionNote
@@ -85,7 +85,8 @@ def write_tick(
     snapshot = snapshot_of(deployment, state, report, steps, actor=actor, now=now)
     store_judged(SNAPSHOT_KIND, snapshot, now=now)
     write_trades(ledger.apply(steps, report.at), snapshot, now=now)
-    return ops, list(ledger.open.values()), snapshot
+    answered = list(map(without_reason, ops)) if snapshot.held_at else ops
+    return answered, list(ledger.open.values()), snapshot
 
 
 class StoredLedger(Ledger):

@@ -181,9 +181,9 @@ def test_null_is_absent_and_a_size_of_zero_is_no_position(agent, deployed):
 
 def test_what_the_guard_refuses_is_held_and_reads_so(agent, deployed):
     opening = {"action": "open", "symbol": "BTC", "reason": ATTACK}
-    sections = report(agent, deployed, tick(0, position("BTC", "long", 1, 100), proposed_action=opening))["context"][
-        "sections"
-    ]
+    answer = report(agent, deployed, tick(0, position("BTC", "long", 1, 100), proposed_action=opening))
+    assert answer["ops"][0]["entry_reason"] == "(held)"
+    sections = answer["context"]["sections"]
     assert "- reason: (held)" in sections["last_decision"]
     assert sections["open_positions"].endswith("held 0m (held)")
     assert set(Hold.objects.values_list("kind", flat=True)) == {"trade", "decision_snapshot"}
@@ -194,6 +194,14 @@ def test_what_the_guard_refuses_is_held_and_reads_so(agent, deployed):
     assert (segments["strategy"], segments["leash"]) == ("(held)", "Never do (the user's avoid rules):\n- (held)")
     one = agent.get(f"/v1/deployments/{held}").json()["data"]["skill"]
     assert (one["config"]["strategy"], one["config"]["avoid"], one["held"]["reason"]) == ("", [], "injection")
+
+
+def test_a_name_that_reads_like_an_order_or_a_secret_is_refused(agent):
+    for said in ({"name": ATTACK[:80]}, {"name": "m", "skill": {"name": ATTACK[:80]}}):
+        answer = agent.post("/v1/deployments", {"skill": {"name": "s"}, **said})
+        assert answer.status_code == 422
+        assert answer.json()["detail"].startswith("Choose another name")
+    assert not Deployment.objects.exists()
 
 
 def test_a_deployment_again_is_the_same_and_another_configuration_a_new_version(agent, deployed):
