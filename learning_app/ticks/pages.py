@@ -6,12 +6,12 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from learning_app.ledger.core import SNAPSHOT_KIND
+from learning_app.ledger.core import HELD, SNAPSHOT_KIND
 from learning_app.ledger.models import DecisionSnapshot, Deployment, SkillVersion, Trade
 from learning_app.lessons.core.reflection import read_slots
 from learning_app.lessons.selectors import find_note
 from learning_app.ticks.core.config import SkillConfig
-from learning_app.ticks.core.context import HELD, LESSONS, WARN_FROM, Context, estimate_memory
+from learning_app.ticks.core.context import LESSONS, WARN_FROM, Context, estimate_memory
 from learning_app.ticks.forms import SettingsForm
 from learning_app.ticks.selectors import (
     first_context,

@@ -8,14 +8,14 @@ import structlog
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
-from learning_app.ledger.core import SKILL_KIND, SNAPSHOT_KIND, TRADE_KIND, EngineKind, TradeStatus
+from learning_app.ledger.core import HELD, SKILL_KIND, SNAPSHOT_KIND, TRADE_KIND, EngineKind, TradeStatus
 from learning_app.ledger.models import DecisionSnapshot, Deployment, SkillVersion, Trade
 from learning_app.ledger.selectors import trade_records
 from learning_app.lessons.models import ReflectionNote
 from learning_app.lessons.selectors import find_note
 from learning_app.ticks.core import MAX_REJECTIONS, REJECTIONS_FOR, Proposal, RiskState, State, risk_state
 from learning_app.ticks.core.config import SkillConfig
-from learning_app.ticks.core.context import HELD, Context, LastDecision, OpenView, assemble_context
+from learning_app.ticks.core.context import Context, LastDecision, OpenView, assemble_context
 from minara_site.kernel.errors import or_not_found
 from minara_site.kernel.guard.selectors import find_held, find_refused
 from minara_site.kernel.market.core.values import read_amount

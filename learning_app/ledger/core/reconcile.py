@@ -248,7 +248,7 @@ def steps_of(ops: Sequence[Op]) -> list[Step]:
     return [step for op in ops for step in ((op.close, op.open) if isinstance(op, FlipTrade) else (op,))]
 
 
-def without_reason(op: Op) -> Op:
+def without_reason(op: Any) -> Any:
     """Return an op whose agent's reason the guard holds."""
     match op:
         case FlipTrade():
