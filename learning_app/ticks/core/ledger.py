@@ -21,7 +21,7 @@ from learning_app.ledger.core.reconcile import (
 )
 from learning_app.lessons.core import Compare, choose_place, should_run_reflection
 from learning_app.ticks.core import Report, advance
-from learning_app.ticks.core.config import ReflectionConfig
+from learning_app.ticks.core.config import MemoryConfig
 from minara_site.kernel.core.symbols import asset_of_market
 from minara_site.kernel.market.core.values import rounded
 
@@ -59,19 +59,20 @@ class Ledger(ABC):
     def count_closed_after(self, note: Any) -> int:
         """Return how many stored trades were closed after those that a note is made of."""
 
-    def choose_lessons(self, notes: Sequence[Any], config: ReflectionConfig, *, closed: int) -> bool:
-        """Choose the lessons of the next decision, and say whether it is time for new ones.
+    def choose_lessons(self, notes: Sequence[Any], memory: MemoryConfig, *, closed: int) -> bool:
+        """Choose the lessons of the next decision, and say whether it is time for new ones; neither with memory off.
 
         `notes` are the one in force and the one before it, the newest first, with `pk`, `content_hash` and
         `generated_at`; `closed` is how many trades the tick closed.
         """
-        state, newest = self.state, notes[0] if notes else None
+        state, config, newest = self.state, memory.reflection, notes[0] if notes else None
         if newest and newest.pk != state.note_id:
             state.note_id, state.openings = newest.pk, 0
             state.closed_since_note = self.count_closed_after(newest) + closed
         place = choose_place(self.name, state.openings) if config.compare == Compare.ALTERNATE else 0
-        state.lessons_hash = notes[min(place, len(notes) - 1)].content_hash if notes else None
-        return should_run_reflection(
+        is_read = memory.enabled and notes
+        state.lessons_hash = notes[min(place, len(notes) - 1)].content_hash if is_read else None
+        return memory.enabled and should_run_reflection(
             cadence=config.cadence,
             every_n=config.everyNTrades,
             closed_since_note=state.closed_since_note,

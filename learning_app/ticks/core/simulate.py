@@ -43,8 +43,7 @@ class MemoryLedger(Ledger):
     def record(self, report: Report) -> tuple[Sequence[Op], Context]:
         """Write a tick that is later than the last; return its ops, and what the next decision reads."""
         ops, steps, net = self.reconcile(report)
-        config = self.config.memory.reflection
-        self.is_time_to_reflect = self.choose_lessons(self.notes[:2], config, closed=len(net))
+        self.is_time_to_reflect = self.choose_lessons(self.notes[:2], self.config.memory, closed=len(net))
         if report.engine is EngineKind.REJECTED:
             self.rejections.append((report.at, report.rule))
         for row in self.apply(steps, report.at).closed:

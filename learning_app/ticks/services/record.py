@@ -77,9 +77,9 @@ def write_tick(
     ledger, shown = StoredLedger(deployment, state), state.lessons_hash
     ops, steps, net = ledger.reconcile(report)
     check_amounts(steps)
-    config = SkillConfig(**version.config).memory.reflection
-    if ledger.choose_lessons(load_newest_notes(deployment.pk), config, closed=len(net)):
-        request_reflection(deployment_id=deployment.pk, until=report.at, trigger=config.cadence, now=now)
+    memory = SkillConfig(**version.config).memory
+    if ledger.choose_lessons(load_newest_notes(deployment.pk), memory, closed=len(net)):
+        request_reflection(deployment_id=deployment.pk, until=report.at, trigger=memory.reflection.cadence, now=now)
     state.save()
     count_use(deployment.pk, shown, report)
     snapshot = snapshot_of(deployment, state, report, steps, actor=actor, now=now)

@@ -14,6 +14,7 @@ from minara_site.access.policy import Scope
 from minara_site.kernel.events import trade_outcome_updated, trade_recorded
 from minara_site.kernel.guard.core import RULES
 from minara_site.kernel.guard.models import Hold
+from minara_site.kernel.jobs.models import JobRun
 from tests.kit.api import agent_of
 from tests.kit.clock import NOON
 from tests.learning_app.ticks.bodies import START, deploy, position, report, tick
@@ -332,3 +333,14 @@ def test_two_revisions_take_turns_and_a_trade_carries_the_one_that_stood_before_
     used = dict(LessonsUse.objects.values_list("content_hash", "ticks"))
     assert sum(used.values()) == 40
     assert used[""] == 1
+
+
+def test_with_memory_off_no_lessons_stand_before_the_agent_and_none_are_asked_for(agent):
+    config = {"enabled": False, "reflection": {"cadence": "per_n_trades", "everyNTrades": 1}}
+    deployed = deploy(agent, memory=config)
+    make_note(Deployment.objects.get(), "newest", hours=9, status="active")
+    for minute in range(4):
+        report(agent, deployed, tick(minute, *([position("BTC", "long", 1, 100)] if minute % 2 else [])))
+    assert set(Trade.objects.values_list("entry_lessons_hash", flat=True)) == {None}
+    assert list(LessonsUse.objects.values_list("content_hash", "ticks")) == [("", 4)]
+    assert not JobRun.objects.filter(job="lessons.reflect").exists()
