@@ -3,8 +3,10 @@
 from dataclasses import asdict
 from typing import Any
 
+from django.db.models import QuerySet
 from ninja import Query, Status
 
+from learning_app.ledger.core import TradeStatus
 from learning_app.ledger.core.reconcile import op_record
 from learning_app.ledger.models import Deployment, Trade
 from learning_app.ledger.schemas import TradeOut
@@ -17,7 +19,6 @@ from learning_app.ticks.schemas import (
     LessonsOut,
     NewDeployment,
     OneQuery,
-    OpenTradesOut,
     RiskStateOut,
     TickIn,
     TickOut,
@@ -29,7 +30,6 @@ from learning_app.ticks.selectors import (
     load_last_context,
     load_risk_state,
     note_records,
-    open_records,
 )
 from learning_app.ticks.services.deployments import deploy
 from learning_app.ticks.services.record import record_tick
@@ -108,21 +108,27 @@ def context(request: PageRequest, deployment_id: str, query: Query[OneQuery]) ->
 @router.get(f"{ONE}/trades", "List a deployment's trades", Act.TRADES_READ, Data[Items[TradeOut]])
 def trades(request: PageRequest, deployment_id: str, query: Query[DeploymentQuery]) -> dict[str, Any]:
     """List the trades of a deployment, the one that was opened last first."""
+    return answer_trades(request, Trade.objects.filter(deployment=find(request, deployment_id, query)), query)
+
+
+@router.get(f"{ONE}/open", "List a deployment's open trades", Act.TRADES_READ, Data[Items[TradeOut]])
+def open_(request: PageRequest, deployment_id: str, query: Query[DeploymentQuery]) -> dict[str, Any]:
+    """List the open trades of a deployment, with the best and worst mark so far."""
+    rows = Trade.objects.filter(deployment=find(request, deployment_id, query), status=TradeStatus.OPEN)
+    return answer_trades(request, rows, query)
+
+
+def answer_trades(request: PageRequest, rows: "QuerySet[Trade]", query: DeploymentQuery) -> dict[str, Any]:
+    """Answer a page of trades; reasons that the guard refuses are left out."""
     return answer_list(
         request,
-        Trade.objects.filter(deployment=find(request, deployment_id, query)),
+        rows,
         Order("entry_tick_at"),
         query,
         scope="v1/deployments/trades",
         kind="trades",
         records=lambda found: trade_records(without_refused(found)),
     )
-
-
-@router.get(f"{ONE}/open", "List a deployment's open trades", Act.TRADES_READ, Data[OpenTradesOut])
-def open_(request: PageRequest, deployment_id: str, query: Query[OneQuery]) -> dict[str, Any]:
-    """List the open trades of a deployment, 100 at most, with their excursions and the prices of the last tick."""
-    return {"data": {"items": open_records(find(request, deployment_id, query))}}
 
 
 @router.get(f"{ONE}/lessons", "List a deployment's lessons", Act.TRADES_READ, Data[Items[LessonsOut]])

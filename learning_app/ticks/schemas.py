@@ -6,13 +6,11 @@ from decimal import Decimal
 from typing import Annotated, Any, Literal
 
 from django.utils.translation import gettext as _
-from ninja import Schema
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from learning_app.ledger.core import MAX_TEXT_CHARS, EngineKind, TradeAction, TradeSide
 from learning_app.ledger.core.reconcile import DUST, Position
 from learning_app.ledger.models import MAX_NAME_CHARS
-from learning_app.ledger.schemas import TradeOut
 from learning_app.ledger.services import check_symbol
 from learning_app.lessons.core import NoteStatus
 from learning_app.ticks.core import MAX_POSITIONS, Proposal, Report
@@ -186,18 +184,6 @@ class TickOut(Record):
 
     ops: list[dict[str, Any]]
     context: ContextOut
-
-
-class OpenTradeOut(TradeOut):
-    """An open trade with the price of its last tick."""
-
-    mark_price: str | None
-
-
-class OpenTradesOut(Schema):
-    """The open trades of a deployment."""
-
-    items: list[OpenTradeOut]
 
 
 class LessonsOut(Record):

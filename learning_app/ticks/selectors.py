@@ -10,7 +10,6 @@ from django.utils.translation import gettext as _
 
 from learning_app.ledger.core import HELD, SKILL_KIND, SNAPSHOT_KIND, TRADE_KIND, EngineKind, TradeStatus
 from learning_app.ledger.models import DecisionSnapshot, Deployment, SkillVersion, Trade
-from learning_app.ledger.selectors import trade_records
 from learning_app.lessons.models import ReflectionNote
 from learning_app.lessons.selectors import find_note
 from learning_app.ticks.core import MAX_REJECTIONS, REJECTIONS_FOR, Proposal, RiskState, State, risk_state
@@ -181,16 +180,6 @@ def load_risk_state(deployment: Deployment) -> RiskState:
     """Return the session of a deployment as its next decision reads it."""
     snapshot = last_snapshot(deployment)
     return DatabaseMemory(snapshot).risk_state() if snapshot else risk_state(State(), ())
-
-
-def open_records(deployment: Deployment) -> list[dict[str, Any]]:
-    """Return the open trades of a deployment with the prices of its last tick."""
-    rows = list(Trade.objects.filter(deployment=deployment, status=TradeStatus.OPEN).order_by(*NEWEST_TRADE))
-    marks = deployment.state.marks
-    return [
-        record | {"mark_price": plain_number(Decimal(marks[row.symbol])) if row.symbol in marks else None}
-        for row, record in zip(rows, trade_records(rows), strict=True)
-    ]
 
 
 def deployment_records(rows: Sequence[Deployment]) -> list[dict[str, Any]]:
