@@ -55,7 +55,7 @@ ACTS = (
     AuditAct("trade_closed", _("Trade closed")),
     AuditAct("trade_revealed", _("Amounts of a trade revealed")),
     AuditAct("trade_reveal_ended", _("Reveal of a trade ended")),
-    AuditAct("own_note_written", _("Own note written"), undone_by="note_write", undone_as="own_note_undone"),
+    AuditAct("own_note_kept", _("Own note written"), undone_by="note_write", undone_as="own_note_undone"),
     AuditAct("own_note_undone", _("Own note undone")),
     AuditAct("query_trade_history", _("Trade history read")),
     AuditAct("trade_held", _("Trades held again")),

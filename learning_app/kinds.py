@@ -3,7 +3,7 @@
 from learning_app.cases.kinds import CaseKind
 from learning_app.learnings.kinds import LearningChanges, LearningKind
 from learning_app.ledger.kinds import DeploymentChanges, SkillVersionKind, SnapshotKind, TradeKind
-from learning_app.lessons.kinds import NoteKind
+from learning_app.lessons.kinds import LessonsKind
 from learning_app.methodologies.kinds import MethodologyChanges, MethodologyKind
 from learning_app.notes.kinds import OwnNoteChanges
 from learning_app.preferences.kinds import PreferenceChanges, PreferenceTextKind
@@ -16,7 +16,7 @@ KINDS = (
     DeploymentChanges(),
     SnapshotKind(),
     SkillVersionKind(),
-    NoteKind(),
+    LessonsKind(),
     OwnNoteChanges(),
     Kind(LearningKind.name, (LearningKind(), LearningChanges())),
     Kind(PreferenceTextKind.name, (PreferenceTextKind(), PreferenceChanges())),

@@ -15,7 +15,7 @@ from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.ownership import lock_owners
 
 
-class NoteKind(HeldAtKind):
+class LessonsKind(HeldAtKind):
     """The lessons of a deployment."""
 
     name = NOTE_KIND

@@ -20,7 +20,7 @@ def write_note(*, owner_id: int, kind: str, key: str, text: str, actor: str, now
             row.text, row.updated_at = text, now
             keep_texts(NOTE_KIND, row, earlier, actor=actor, now=now)
             row.save()
-            made = record("own_note_written", watched, actor=actor, at=now)
+            made = record("own_note_kept", watched, actor=actor, at=now)
             details = {"id": row.pk, "sha256": content_digest(text)} | name_set(made)
-            record_audit(now=now, actor=actor, tool_call="own_note_written", owner_id=owner_id, details=details)
+            record_audit(now=now, actor=actor, tool_call="own_note_kept", owner_id=owner_id, details=details)
     return row

@@ -20,7 +20,7 @@ from learning_app.ticks.core.context import Context
 from learning_app.ticks.core.paper import PaperBroker
 from learning_app.ticks.core.simulate import MemoryLedger
 from learning_app.ticks.models import AgentState
-from learning_app.ticks.services.deployments import deploy
+from learning_app.ticks.services.deployments import find_or_add_version
 from learning_app.ticks.services.record import snapshot_of, use_of
 from learning_app.ticks.simulate import Candle, simulate
 from minara_site.kernel.demo import AGENT_KEY, DemoAct, DemoLoad, DemoPart, DemoRow, RemovedRows, read_rows
@@ -102,22 +102,15 @@ class DeploymentsPart(DemoPart[DemoDeployment]):
                 yield load.now, partial(self.store, load, load.people[name], row)
 
     def store(self, load: DemoLoad, owner: Any, row: DemoDeployment) -> None:
-        deployment, is_new = deploy(
-            owner_id=owner.pk,
-            name=row.name,
-            skill_name=row.skill,
-            config=row.config,
-            actor=AGENT_KEY,
-            now=load.ago(row.hours_ago),
-        )
+        at = load.ago(row.hours_ago)
+        made = {"owner": owner, "created_at": at, "is_demo": True}
+        skill, is_new = Skill.objects.get_or_create(owner=owner, name=row.skill, defaults=made)
         if not is_new:
             return
-        for rows in (
-            Deployment.objects.filter(pk=deployment.pk),
-            Skill.objects.filter(pk=deployment.skill_id),
-            SkillVersion.objects.filter(skill=deployment.skill_id),
-        ):
-            rows.update(is_demo=True)
+        version = find_or_add_version(skill, row.config, actor=AGENT_KEY, now=at)
+        SkillVersion.objects.filter(pk=version.pk).update(is_demo=True)
+        deployment = Deployment.objects.create(**made, name=row.name, skill=skill, version=1, actor=AGENT_KEY)
+        AgentState.objects.create(deployment=deployment)
         notes = {load.ago(note.hours_ago): note.text.strip() for note in row.notes}
         ledger = DemoLedger(deployment, row.config, notes)
         found = PriceBar.objects.filter(owner=owner, is_demo=True, symbol=row.symbol, interval_seconds=3_600)

@@ -70,7 +70,8 @@ def deployment_context(deployment: Deployment, reader: User, form: SettingsForm,
 
 def segments_of(context: Context) -> list[tuple[str, str, int, bool]]:
     """Return the parts of the system's prompt: label, text, tokens, and whether it stands for what is not there yet."""
-    placeholder = f"{LESSONS}\n{_('(no lessons yet: they appear here)')}"
+    none_yet = _("(no lessons yet: they appear here)")
+    placeholder = f"{LESSONS}\n{none_yet}"
     labels = {
         "header": _("Header (fixed)"),
         "leash": _("Avoid rules"),

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.db import connections
 from django.urls import reverse
+from django.utils import timezone
 
 from memory_app.index.documents import index_problems
 from memory_app.user_profile.models import UserProfileEntry
@@ -277,7 +278,12 @@ def test_a_secret_that_is_written_through_any_door_of_the_api_is_in_no_other_tab
     path = fill("v1/deployments/{deployment_id}/ticks", samples)
     sent = [
         ("POST", "/v1/deployments", JSON[deployed] | {"skill": {"name": "new", "config": {"strategy": KEPT}}}),
-        ("POST", path, JSON[ticked] | {"proposed_action": {"action": "open", "reason": KEPT}}),
+        (
+            "POST",
+            path,
+            JSON[ticked]
+            | {"tick_at": f"{timezone.now():%FT%TZ}", "proposed_action": {"action": "open", "reason": KEPT}},
+        ),
     ]
     sent += [("POST", f"/v1/tools/{tool}", {**said, "reasoning": KEPT}) for tool, said in tools.items()]
     for door in JSON:

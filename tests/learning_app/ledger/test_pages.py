@@ -244,7 +244,7 @@ def test_support_reads_no_amount_on_any_page(ana, sam):
         f"/ledger/trips/{trip.pk}/",
     ]
     for url in pages:
-        markup = main_of(support.get(url))
+        markup = re.sub(r'(href|action|id)="[^"]*"', "", main_of(support.get(url)))
         assert [amount for amount in AMOUNTS if amount in markup] == [], url
         assert "$" not in markup, url
         assert "5aaeb6" not in markup, url

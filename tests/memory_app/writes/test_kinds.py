@@ -157,7 +157,7 @@ def test_the_hash_covers_every_step_and_unchanged_row_of_every_kind():
     again = {memories: KindPlan({"created": [step]}, [unchanged], rows={7: "another"})}
     assert RollbackPlan(again, ("key:me",), NOTHING).sha256 == hashes[4]
     names = (
-        "methodology methodology_state learning learning_guidance learning_state preference preference_state"
+        "methodology methodology_state deployment learning learning_guidance learning_state preference preference_state"
         " document created edited deleted restored profile unretired rebuilt_memory rebuilt_tag rebuilt_summary"
     )
     counts = RollbackPlan(parts[6], ("key:me",), NOTHING).counts

@@ -299,7 +299,7 @@ class TestTraces:
             "ids": [[ids[0], ids[-1]]],
             "keys": ["zone"],
             "count": 4,
-            **{key: [] for key in ("methodologies", "learnings", "preferences", "documents")},
+            **{key: [] for key in ("methodologies", "deployments", "learnings", "preferences", "documents")},
         }
         unroll(olga, rollback, now)
         assert AuditEntry.objects.get(tool_call="write_rollback_undone").details["rollback"] == rollback.pk

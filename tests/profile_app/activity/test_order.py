@@ -28,6 +28,7 @@ LOCK = re.compile(r'FROM "access_user" .*FOR NO KEY UPDATE', re.DOTALL)
 WRITERS = {
     "minara_site/kernel/conversations/services.py": "Turn",
     "learning_app/ledger/services.py": "Trade",
+    "learning_app/ticks/services/record.py": "Trade",
     "profile_app/activity/services/mirror.py": "PerpsFill SpotActivity",
 }
 MODELS = {"Turn": Turn, "Trade": Trade, "PerpsFill": PerpsFill, "SpotActivity": SpotActivity}
