@@ -133,6 +133,9 @@ class DeploymentsPart(DemoPart[DemoDeployment]):
         kept = list(agents.filter(state__tick_at__gt=load.loaded_at).values_list("pk", flat=True))
         for model in (Trade, DecisionSnapshot, ReflectionNote):
             model.objects.filter(deployment__in=kept).update(is_demo=False)
+        used = Deployment.objects.filter(pk__in=kept).values("skill")
+        Skill.objects.filter(pk__in=used).update(is_demo=False)
+        SkillVersion.objects.filter(skill__in=used).update(is_demo=False)
         agents.filter(pk__in=kept).update(is_demo=False)
         removed = RemovedRows(_("Trading agents"), agents.count(), len(kept))
         agents.delete()

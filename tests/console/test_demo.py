@@ -24,13 +24,16 @@ from learning_app.cases.services.verify import verify_method
 from learning_app.institution.models import InstitutionRun
 from learning_app.learnings.models import Learning
 from learning_app.learnings.services.change import edit_guidance
-from learning_app.ledger.models import Trade
+from learning_app.ledger.core import EngineKind
+from learning_app.ledger.models import Deployment, Trade
 from learning_app.ledger.services import TradeDraft, record_trade
 from learning_app.methodologies.models import LifecycleEvent, Methodology
 from learning_app.methodologies.selectors import find_injected
 from learning_app.methodologies.services.decide import quarantine
 from learning_app.preferences.models import Preference
 from learning_app.preferences.services.decide import approve
+from learning_app.ticks.core import Report
+from learning_app.ticks.services.record import record_tick
 from learning_app.vocabulary import LifecycleKind, OutcomeState
 from memory_app.facts.models import ConsolidationEvent
 from memory_app.facts.selectors import list_conflicts
@@ -474,11 +477,18 @@ def add_an_account(owner: Any, now: datetime) -> Any:
 
 
 def close_a_trade(owner: Any, now: datetime) -> Any:
-    row = Trade.objects.filter(owner=owner, is_demo=True, status="open").first()
+    row = Trade.objects.filter(owner=owner, is_demo=True, status="open", deployment=None).first()
     draft = TradeDraft(
         row.symbol, row.side, row.entry_size_usd, row.entry_price, row.entry_tick_at, exit_price=row.entry_price
     )
     return record_trade(draft=draft, owner_id=owner.pk, actor="key:test", now=now)[0]
+
+
+def report_a_tick(owner: Any, now: datetime) -> Any:
+    deployment = Deployment.objects.get(owner=owner, is_demo=True)
+    report = Report(at=now, equity_usd=Decimal(10_000), positions={}, costs={}, engine=EngineKind.NOOP)
+    record_tick(deployment=deployment, report=report, actor="key:test", now=now)
+    return deployment
 
 
 def start_a_strategy(owner: Any, now: datetime) -> Any:
@@ -499,6 +509,7 @@ def measure_the_capital(owner: Any, now: datetime) -> Any:
 WRITTEN = {
     "activity_accounts": add_an_account,
     "trades": close_a_trade,
+    "deployments": report_a_tick,
     "strategy_runs": start_a_strategy,
     "rebuild_runs": run_a_rebuild,
     "capital": measure_the_capital,
@@ -547,7 +558,7 @@ def test_of_every_part_what_was_written_after_the_load_stays(default: Any, now: 
     faults.show()
     kinds = ("Memories and facts", "Profile values", "Decisions", "Sessions", "Learnings", "Preferences")
     kept = dict.fromkeys(kinds, 1)
-    kept |= dict.fromkeys(("Texts of the profile", "Agent files", "Tags", "Trades"), 1)
+    kept |= dict.fromkeys(("Texts of the profile", "Agent files", "Tags", "Trades", "Trading agents"), 1)
     kept["Methodologies"] = 2  # the one that was quarantined, and the one at which the case hints
     assert {str(rows.label): rows.kept for rows in shown.rows if rows.kept} == kept
     assert not User.objects.filter(username__startswith="demo-").exists()
