@@ -7,10 +7,8 @@ from django.utils.translation import gettext_lazy
 
 from learning_app.cases.models import CASE_KIND, TradingCase
 from learning_app.learnings.core import LEARNING_KIND
-from learning_app.ledger.core import DEPLOYMENT_KIND, SKILL_KIND, SNAPSHOT_KIND, TRADE_KIND
-from learning_app.ledger.models import DecisionSnapshot, SkillVersion, Trade
-from learning_app.lessons.core import NOTE_KIND
-from learning_app.lessons.models import ReflectionNote
+from learning_app.ledger.core import DEPLOYMENT_KIND, TRADE_KIND
+from learning_app.ledger.models import Trade
 from learning_app.methodologies.core import METHODOLOGY_KIND
 from learning_app.preferences.core import PREFERENCE_KIND
 from learning_app.vocabulary import PreferenceState, QuarantinedBy
@@ -77,31 +75,6 @@ class DeploymentRollback(ChangesRollback):
         return "deployment"
 
 
-class SnapshotRollback(RecordRollback):
-    """Decisions that trading agents reported."""
-
-    name, model = SNAPSHOT_KIND, DecisionSnapshot
-    label = gettext_lazy("Decisions of trading agents")
-    record_name = gettext_lazy("decision %(id)d of a trading agent")
-    audit_key, record_key = "snapshots", "snapshot"
-
-
-class SkillVersionRollback(RecordRollback):
-    """What the skills of trading agents said; a deployment keeps the version that it has."""
-
-    name, model = SKILL_KIND, SkillVersion
-    label, record_name = gettext_lazy("Skills of trading agents"), gettext_lazy("version %(id)d of a skill")
-    audit_key, record_key = "skill_versions", "skill_version"
-
-
-class NoteRollback(RecordRollback):
-    """Lessons that a model wrote out of trades."""
-
-    name, model = NOTE_KIND, ReflectionNote
-    label, record_name = gettext_lazy("Lessons"), gettext_lazy("lessons %(id)d")
-    audit_key, record_key = "lessons", "lessons_note"
-
-
 class LearningRollback(ChangesRollback):
     """Learnings: what a writer stored is deleted, what it edited, deleted or restored is as before."""
 
@@ -161,9 +134,6 @@ ROLLBACKS = (
     CaseRollback(),
     TradeRollback(),
     DeploymentRollback(),
-    SnapshotRollback(),
-    SkillVersionRollback(),
-    NoteRollback(),
     LearningRollback(),
     PreferenceRollback(),
 )

@@ -31,7 +31,7 @@ from tests.memory_app.writes.factories import agent, person, roll, unroll, write
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("frozen")]
 BAD = "key:bad00000"
 MAX_QUERIES = 15
-FINDING_THE_FIRST_WRITE = 5
+FINDING_THE_FIRST_WRITE = 2
 
 
 def hidden_plan(page: str) -> str:
