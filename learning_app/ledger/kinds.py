@@ -9,7 +9,6 @@ from django.utils.translation import gettext_lazy as _, ngettext_lazy
 
 from learning_app.ledger.core import DEPLOYMENT_KIND, SKILL_KIND, SNAPSHOT_KIND, TRADE_KIND
 from learning_app.ledger.models import DecisionSnapshot, Deployment, SkillVersion, Trade
-from minara_site.kernel.changes.core import State
 from minara_site.kernel.changes.kinds import Changes
 from minara_site.kernel.events import send_after_commit, trade_outcome_updated
 from minara_site.kernel.guard.held_at import HeldAtKind
@@ -51,9 +50,6 @@ class DeploymentChanges(Changes):
     name, model, label = DEPLOYMENT_KIND, Deployment, _("Trading agent")
     columns, id_column = ("skill_id", "version"), "uid"
     undone = ngettext_lazy("Undone for %(number)s trading agent.", "Undone for %(number)s trading agents.", "count")
-
-    def gone(self, state: State, *, actor: str, now: datetime) -> State:
-        return state
 
     def title_of(self, row: Deployment) -> str:
         return mask(row.name)

@@ -1,11 +1,8 @@
 """Own notes as a kind that acts change."""
 
-from datetime import datetime
-
 from django.utils.translation import gettext_lazy as _, ngettext_lazy
 
 from learning_app.notes.models import NOTE_KIND, OwnNote
-from minara_site.kernel.changes.core import State
 from minara_site.kernel.changes.kinds import Changes
 
 
@@ -15,6 +12,3 @@ class OwnNoteChanges(Changes):
     name, model, label = NOTE_KIND, OwnNote, _("Own note")
     columns, beside, texts = ("text_version", "updated_at"), ("updated_at",), ("text",)
     undone = ngettext_lazy("Undone for %(number)s note.", "Undone for %(number)s notes.", "count")
-
-    def gone(self, state: State, *, actor: str, now: datetime) -> State:
-        return state

@@ -203,6 +203,13 @@ def test_what_a_writer_made_goes_comes_back_and_goes_again(ana: Any, olga: Any, 
     assert plan_undo([], made, actor=f"user:{olga.pk}", now=LATER).sha256 == first.sha256
 
 
+@table("kind", sorted(ONCE_MADE))
+def test_what_no_act_takes_away_stays_when_its_writer_is_rolled_back(ana: Any, olga: Any, kind: str) -> None:
+    row = SAMPLES[kind].make(ana)
+    plan = plan_undo([], {kind: [str(row.pk)]}, actor=f"user:{olga.pk}", now=EXACT)
+    assert (plan.steps, [stay.key for stay in plan.stays]) == ([], [str(row.pk)])
+
+
 def test_who_stays_as_decided_is_told_by_what_happened_since_and_by_nothing_earlier(ana: Any, olga: Any) -> None:
     row = make_learning(ana)
     set_deleted(principal=Principal(ana, ana.role), owner=ana, uids=[row.uid], is_deleted=True, now=NOON)

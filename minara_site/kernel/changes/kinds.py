@@ -1,6 +1,5 @@
 """The facet of a kind whose rows acts change: what a room says of its table. The rest is the same for all."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -17,7 +16,7 @@ from minara_site.kernel.unchanged import UnchangedReason
 EPOCH, MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 
 
-class Changes(ABC):
+class Changes:
     """The columns of a table that acts change, and what undoing them means for a row.
 
     `columns` are compared and restored; those `beside` come back where nothing changed them since, and are never in the
@@ -38,9 +37,9 @@ class Changes(ABC):
     label: ClassVar[Any] = ""
     id_column: ClassVar[str] = "pk"
 
-    @abstractmethod
     def gone(self, state: State, *, actor: str, now: datetime) -> State:
-        """Return what a row becomes whose creation is undone."""
+        """Return what a row becomes whose creation is undone; without an answer it stays, and says so."""
+        return state
 
     def sign(self, state: State, target: State, *, actor: str) -> State:
         """Return where an undo by this actor leads a row, with their name where the row keeps whose state it is."""
@@ -115,4 +114,4 @@ class Changes(ABC):
 
 def changes_of() -> dict[str, Changes]:
     """Return the facet of each kind that has one, by the kind's name, in the order in which the apps list them."""
-    return {facet.name: facet for facet in facets(Changes)}  # type: ignore[type-abstract]
+    return {facet.name: facet for facet in facets(Changes)}
