@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from django.db.models import Exists, OuterRef, QuerySet, Subquery
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext as _
 
-from learning_app.ledger.models import DecisionSnapshot, Deployment, Trade
+from learning_app.ledger.models import Deployment, Trade
 from minara_site.access.models import User
 from minara_site.kernel.ownership import EVERYONE, Owner
 from minara_site.kernel.plain_text import parse_number
@@ -19,17 +19,17 @@ class DeploymentTrades:
 
     def list_ledgers(self, owner: Owner, *, limit: int, key: str = "") -> list[TradeLedger]:
         """Return the deployments; the equity before the first trade is that of the first tick. One query."""
-        ticks = DecisionSnapshot.objects.filter(deployment=OuterRef("pk")).order_by("tick_at")
-        rows = Deployment.objects.for_owner(owner).select_related("skill")
-        rows = rows.annotate(start_usd=Subquery(ticks.values("equity_usd")[:1])).order_by("-created_at", "-pk")
+        rows = Deployment.objects.for_owner(owner).select_related("version__skill", "state")
+        rows = rows.order_by("-created_at", "-pk")
         return [
             TradeLedger(
                 self.name,
                 row.uid,
                 row.name,
                 row.owner_id,
-                _("deployment of %(skill)s, version %(version)d") % {"skill": row.skill.name, "version": row.version},
-                start_usd=row.start_usd,
+                _("deployment of %(skill)s, version %(version)d")
+                % {"skill": row.version.skill.name, "version": row.version.number},
+                start_usd=row.state.start_equity_usd,
             )
             for row in (rows.filter(uid=key) if key else rows)[:limit]
         ]

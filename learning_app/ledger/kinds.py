@@ -48,7 +48,7 @@ class DeploymentChanges(Changes):
     """Which version of which skill a trading agent runs. Its creation is not undone."""
 
     name, model, label = DEPLOYMENT_KIND, Deployment, _("Trading agent")
-    columns, id_column = ("skill_id", "version"), "uid"
+    columns, id_column = ("version_id",), "uid"
     undone = ngettext_lazy("Undone for %(number)s trading agent.", "Undone for %(number)s trading agents.", "count")
 
     def title_of(self, row: Deployment) -> str:

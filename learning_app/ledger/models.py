@@ -41,12 +41,12 @@ class SkillVersion(GuardedRow, OwnedRow):
     """What a skill says in one version: never changed. `config` is its strategy, avoid rules and memory settings."""
 
     skill = models.ForeignKey(Skill, on_delete=models.CASCADE, related_name="+", db_index=False)
-    version = models.PositiveIntegerField()
+    number = models.PositiveIntegerField(db_column="version")
     config = models.JSONField()
 
     class Meta:
         db_table = "skill_versions"
-        constraints = [models.UniqueConstraint(fields=["skill", "version"], name="one_skill_version_a_number")]
+        constraints = [models.UniqueConstraint(fields=["skill", "number"], name="one_skill_version_a_number")]
         indexes = [
             models.Index(fields=["actor", "-created_at"], name="skill_versions_of_writer"),
             models.Index(fields=["rules_version", "id"], name="skill_versions_rescan"),
@@ -68,8 +68,7 @@ class Deployment(OwnedRow):
 
     uid = models.CharField(max_length=36, unique=True, default=new_uid, editable=False)
     name = models.CharField(max_length=MAX_NAME_CHARS)
-    skill = models.ForeignKey(Skill, on_delete=models.CASCADE, related_name="+")
-    version = models.PositiveIntegerField()
+    version = models.ForeignKey(SkillVersion, on_delete=models.CASCADE, related_name="+")
     actor = models.CharField(max_length=80)
     created_at = models.DateTimeField()
     is_demo = models.BooleanField(default=False)
@@ -99,7 +98,7 @@ class DecisionSnapshot(GuardedRow, OwnedRow):
     """
 
     deployment = models.ForeignKey(Deployment, on_delete=models.CASCADE, related_name="+", db_index=False)
-    version = models.PositiveIntegerField()
+    version = models.ForeignKey(SkillVersion, on_delete=models.CASCADE, related_name="+")
     tick_at = models.DateTimeField()
     equity_usd = amount_field()
     positions = models.JSONField()

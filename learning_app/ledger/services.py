@@ -8,11 +8,10 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from learning_app.ledger.core import (
-    EXTERNAL_FLATTEN,
-    LIQUIDATED,
     MAX_REASON_CHARS,
     SYMBOL,
     TRADE_KIND,
+    WITHOUT_WORDS,
     TradeSide,
     TradeStatus,
     held_minutes,
@@ -151,7 +150,7 @@ def close_trade(row: Trade, draft: TradeDraft, *, reason: str, now: datetime) ->
 def set_exit_reason(row: Trade, reason: str, *, now: datetime) -> None:
     """Give a stored trade the reason of its exit; a new one is judged with that of its entry. Needs a transaction."""
     row.exit_reason = reason
-    if reason in {"", row.entry_reason, LIQUIDATED, EXTERNAL_FLATTEN}:
+    if reason in WITHOUT_WORDS | {row.entry_reason}:
         return
     lift_holds(kind=TRADE_KIND, object_ids=[row.pk], actor=row.actor, now=now)
     verdict = judge_stored(TRADE_KIND, {row.pk: row.guarded_text})[row.pk]

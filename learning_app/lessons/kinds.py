@@ -1,6 +1,6 @@
 """Lessons as a kind of stored text. A note that the guard held when it was written comes into force at its release."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -40,3 +40,8 @@ class LessonsKind(HeldAtKind):
         for pk in sorted(holds.keys() & rows.keys()):
             if holds[pk].held_at == rows[pk].created_at:
                 withdraw(rows[pk])
+
+    def delete_derived(self, ids: Sequence[int]) -> None:
+        for row in ReflectionNote.objects.filter(pk__in=ids):
+            withdraw(row)
+        super().delete_derived(ids)

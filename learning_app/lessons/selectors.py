@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from decimal import Decimal
+from datetime import datetime
 
 from django.db.models import F, QuerySet
 
-from learning_app.ledger.core import TradeStatus
-from learning_app.ledger.models import DecisionSnapshot, Deployment, SkillVersion, Trade
+from learning_app.ledger.core import HELD, TradeStatus, net_of
+from learning_app.ledger.core.statistics import risk_of
+from learning_app.ledger.models import Deployment, Trade
 from learning_app.lessons.core import NOTE_KIND
 from learning_app.lessons.core.compare import Result
 from learning_app.lessons.models import LessonsUse, ReflectionNote
@@ -16,7 +16,6 @@ from minara_site.kernel.guard.selectors import find_refused
 from minara_site.kernel.ownership import Owner
 
 MAX_RESULTS, MAX_REVISIONS = 5_000, 30
-MAX_PAUSE = timedelta(days=1)
 COUNTED = (
     "entry_lessons_hash",
     "entry_snapshot__lessons_hash",
@@ -29,7 +28,6 @@ COUNTED = (
     "realized_pnl_usd",
     "fees_usd",
     "status",
-    "created_at",
 )
 """What the comparison reads of a trade."""
 NEVER_IN_FORCE = {"held_at": F("created_at")}
@@ -102,62 +100,34 @@ def without_refused(rows: Iterable[ReflectionNote]) -> list[ReflectionNote]:
     return found
 
 
-def load_version(deployment: Deployment) -> SkillVersion:
-    """Return what the deployment's skill says. It is there while the deployment is."""
-    version: SkillVersion = SkillVersion.objects.get(skill=deployment.skill_id, version=deployment.version)
-    return version
-
-
-def find_first_turn(note: ReflectionNote) -> datetime:
-    """Return when the first tick that knew a note came in: what opens later may be in turn. One query.
-
-    The moment of the note where that tick is kept no more.
-    """
-    ticks = DecisionSnapshot.objects.filter(deployment=note.deployment_id, tick_at__gt=note.window_end)
-    known = ticks.filter(created_at__range=(note.generated_at, note.generated_at + MAX_PAUSE)).order_by("tick_at")
-    return known.values_list("created_at", flat=True).first() or note.generated_at
-
-
-def load_results(deployment: Deployment, *, turns_since: datetime | None) -> list[Result]:
+def load_results(deployment: Deployment, *, turns_from: datetime | None) -> list[Result]:
     """Return the newest trades of a deployment with the lessons of each. One query.
 
-    `turns_since` is when two revisions began to take turns, None where none do. Where the tick of an opening is
+    `turns_from` is the tick from which on two revisions take turns, None where none do. Where the tick of an opening is
     deleted, the lessons of the next opening stand for those of its answer.
     """
     rows = Trade.objects.filter(deployment=deployment).select_related("entry_snapshot").only(*COUNTED)
     results: list[Result] = []
     after: str | None = None
     for row in rows.order_by("-entry_tick_at", "-number")[:MAX_RESULTS]:
+        net, risk = net_of(row), risk_of(row)
         lessons = row.entry_lessons_hash or ""
         snapshot = row.entry_snapshot
-        answered = (snapshot.lessons_hash or "") if snapshot else after
+        answered = (snapshot.lessons_hash or "").replace(HELD, "") if snapshot else after
         results.append(
             Result(
                 lessons=lessons,
                 next_lessons=lessons if answered is None else answered,
                 opened_at=row.entry_tick_at,
                 closed_at=row.exit_tick_at if row.status == TradeStatus.CLOSED else None,
-                net=float(net_of(row)),
-                in_r=in_r_of(row),
+                net=float(net),
+                in_r=float(net / risk) if risk else None,
                 regime=row.entry_regime_tag,
-                takes_turns=turns_since is not None and row.created_at > turns_since,
+                takes_turns=turns_from is not None and row.entry_tick_at > turns_from,
             )
         )
         after = lessons
     return results
-
-
-def net_of(trade: Trade) -> Decimal:
-    """Return the P&L of a trade after fees, in USD."""
-    return (trade.realized_pnl_usd or Decimal(0)) - (trade.fees_usd or Decimal(0))
-
-
-def in_r_of(trade: Trade) -> float | None:
-    """Return the P&L of a trade as a multiple of what its stop risked; None without a stop."""
-    if trade.stop_price is None or trade.stop_price == trade.entry_price:
-        return None
-    risk = trade.entry_size_usd * abs(trade.entry_price - trade.stop_price) / trade.entry_price
-    return float(net_of(trade) / risk)
 
 
 def load_use(deployment: Deployment) -> dict[str, Use]:

@@ -79,7 +79,7 @@ class DemoLedger(MemoryLedger):
 
     def record(self, report: Report) -> tuple[Sequence[Op], Context]:
         for name, value in use_of(report).items():
-            self.uses[self.state.lessons_hash or ""][name] += value
+            self.uses[self.shown or ""][name] += value
         for _at, text in [each for each in self.dated if each[0] <= report.at][len(self.notes) :]:
             self.learn(text)
         ops, context = super().record(report)
@@ -109,7 +109,7 @@ class DeploymentsPart(DemoPart[DemoDeployment]):
             return
         version = find_or_add_version(skill, row.config, actor=AGENT_KEY, now=at)
         SkillVersion.objects.filter(pk=version.pk).update(is_demo=True)
-        deployment = Deployment.objects.create(**made, name=row.name, skill=skill, version=1, actor=AGENT_KEY)
+        deployment = Deployment.objects.create(**made, name=row.name, version=version, actor=AGENT_KEY)
         AgentState.objects.create(deployment=deployment)
         notes = {load.ago(note.hours_ago): note.text.strip() for note in row.notes}
         ledger = DemoLedger(deployment, row.config, notes)
@@ -133,13 +133,13 @@ class DeploymentsPart(DemoPart[DemoDeployment]):
         kept = list(agents.filter(state__tick_at__gt=load.loaded_at).values_list("pk", flat=True))
         for model in (Trade, DecisionSnapshot, ReflectionNote):
             model.objects.filter(deployment__in=kept).update(is_demo=False)
-        used = Deployment.objects.filter(pk__in=kept).values("skill")
+        used = Deployment.objects.filter(pk__in=kept).values("version__skill")
         Skill.objects.filter(pk__in=used).update(is_demo=False)
         SkillVersion.objects.filter(skill__in=used).update(is_demo=False)
         agents.filter(pk__in=kept).update(is_demo=False)
         removed = RemovedRows(_("Trading agents"), agents.count(), len(kept))
         agents.delete()
-        unused = Skill.objects.filter(is_demo=True).exclude(pk__in=Deployment.objects.values("skill"))
+        unused = Skill.objects.filter(is_demo=True).exclude(pk__in=Deployment.objects.values("version__skill"))
         unused.delete()
         return [removed]
 
@@ -152,8 +152,8 @@ def store_trades(deployment: Deployment, ledger: MemoryLedger) -> None:
             **{name: value for name, value in vars(row).items() if name not in {"number", "is_held"}},
             owner_id=deployment.owner_id,
             deployment=deployment,
-            skill_id=deployment.skill_id,
-            skill_version=deployment.version,
+            skill_id=deployment.version.skill_id,
+            skill_version=deployment.version.number,
             entry_snapshot_id=ticks.get(row.entry_tick_at),
             exit_snapshot_id=ticks.get(getattr(row, "exit_tick_at", None)),
             actor=AGENT_KEY,
@@ -173,8 +173,8 @@ def store_notes(deployment: Deployment, notes: dict[datetime, str]) -> None:
         trades = Trade.objects.filter(deployment=deployment, exit_tick_at__gt=since, exit_tick_at__lte=at)
         ReflectionNote.objects.create(
             owner_id=deployment.owner_id,
-            skill_id=deployment.skill_id,
-            version=deployment.version,
+            skill_id=deployment.version.skill_id,
+            version=deployment.version.number,
             deployment=deployment,
             status=NoteStatus.ACTIVE if at == max(notes) else NoteStatus.SUPERSEDED,
             generated_at=at,

@@ -15,7 +15,6 @@ from learning_app.ticks.core.context import LESSONS, WARN_FROM, Context, estimat
 from learning_app.ticks.forms import SettingsForm
 from learning_app.ticks.selectors import (
     first_context,
-    get_version,
     last_snapshot,
     load_context,
     snapshot_before,
@@ -23,7 +22,7 @@ from learning_app.ticks.selectors import (
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
-from minara_site.kernel.core.amounts import mask_amounts
+from minara_site.kernel.core.amounts import hide_amounts
 from minara_site.kernel.core.tokens import estimate_tokens
 from minara_site.kernel.guard.masking import mask, masked_for
 from minara_site.kernel.guard.selectors import find_refused
@@ -42,7 +41,7 @@ def load_trial(deployment: Deployment, version: SkillVersion, config: SkillConfi
 
 def deployment_context(deployment: Deployment, reader: User, form: SettingsForm, *, is_tried: bool) -> dict[str, Any]:
     """Return what the page of a trading agent shows; `is_tried` shows what a form says that is not saved."""
-    version = get_version(deployment)
+    version = deployment.version
     config = SkillConfig(**version.config)
     if is_tried:
         config = config.model_copy(update={"memory": form.config(config.memory)})
@@ -56,7 +55,7 @@ def deployment_context(deployment: Deployment, reader: User, form: SettingsForm,
         "deployment": deployment,
         "is_own": deployment.owner_id == reader.pk,
         "version": version,
-        "versions": SkillVersion.objects.filter(skill=deployment.skill_id).order_by("-version")[:MAX_VERSIONS],
+        "versions": SkillVersion.objects.filter(skill=version.skill_id).order_by("-number")[:MAX_VERSIONS],
         "context": context,
         "texts": [text for text in context.sections.values() if text],
         "segments": segments_of(context),
@@ -103,7 +102,7 @@ def seen_context(snapshot: DecisionSnapshot, reader: User) -> dict[str, Any]:
     before = snapshot_before(snapshot)
     if before is None:
         return {"before": None}
-    context = load_context(before, get_version(snapshot.deployment, before.version))
+    context = load_context(before, before.version)
     shown = context if snapshot.owner_id == reader.pk else masked(context)
     texts = [text for text in (*shown.segments.values(), *shown.sections.values()) if text]
     is_same = context.hash == before.context_hash
@@ -141,8 +140,7 @@ def trade_parts(trade: Trade, principal: Principal) -> dict[str, Any]:
     seen = seen_context(tick, reader) if tick else {}
     shown = masked_for(reader, note) if note else None
     text = shown.lessons_text if shown else ""
-    hidden = "".join("••••" if is_private else part for part, is_private in mask_amounts(text))
-    slots, masked_slots = read_slots(text), read_slots(hidden)
+    slots, masked_slots = read_slots(text), read_slots(hide_amounts(text))
     return {"note": shown, "slots": slots, "masked_slots": masked_slots, "tick": tick, **seen}
 
 

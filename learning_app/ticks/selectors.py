@@ -1,11 +1,12 @@
 """Reads of deployments, and the context of one as its last tick answered it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
+from functools import cached_property
 from typing import Any
 
 import structlog
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
 from learning_app.ledger.core import HELD, SKILL_KIND, SNAPSHOT_KIND, TRADE_KIND, EngineKind, TradeStatus
@@ -28,18 +29,12 @@ log = structlog.get_logger(__name__)
 
 def list_deployments(*, owner: Owner) -> "QuerySet[Deployment]":
     """Return the deployments of an owner with skill and state, unordered."""
-    return Deployment.objects.for_owner(owner).select_related("skill", "state")
+    return Deployment.objects.for_owner(owner).select_related("version__skill", "state")
 
 
 def get_deployment(*, owner: Owner, uid: str) -> Deployment:
     """Return one deployment. Raises NotFound also for another owner's."""
     return or_not_found(list_deployments(owner=owner).filter(uid=uid).first(), _("There is no such deployment."))
-
-
-def get_version(deployment: Deployment, number: int | None = None) -> SkillVersion:
-    """Return what a deployment's skill says, now or in the version of this number. One query."""
-    version: SkillVersion = SkillVersion.objects.get(skill=deployment.skill_id, version=number or deployment.version)
-    return version
 
 
 def are_rules_held(version: SkillVersion) -> bool:
@@ -49,22 +44,21 @@ def are_rules_held(version: SkillVersion) -> bool:
 
 def last_snapshot(deployment: Deployment) -> DecisionSnapshot | None:
     """Return the last tick of a deployment that is kept, None before the first."""
-    snapshot: DecisionSnapshot | None = (
-        DecisionSnapshot.objects.filter(deployment=deployment).order_by("-tick_at").first()
-    )
+    rows = DecisionSnapshot.objects.filter(deployment=deployment).select_related("version")
+    snapshot: DecisionSnapshot | None = rows.order_by("-tick_at").first()
     return snapshot
 
 
 def get_snapshot(*, owner: Owner, snapshot_id: int) -> DecisionSnapshot:
     """Return one tick with its deployment. Raises NotFound also for another owner's."""
-    snapshots = DecisionSnapshot.objects.for_owner(owner).select_related("deployment", "owner")
+    snapshots = DecisionSnapshot.objects.for_owner(owner).select_related("deployment", "version", "owner")
     return or_not_found(snapshots.filter(pk=snapshot_id).first(), _("There is no such tick, or it is kept no more."))
 
 
 def snapshot_before(snapshot: DecisionSnapshot) -> DecisionSnapshot | None:
     """Return the tick before a tick, whose answer stood before the agent when it decided; None for the first."""
     earlier = DecisionSnapshot.objects.filter(deployment=snapshot.deployment_id, tick_at__lt=snapshot.tick_at)
-    before: DecisionSnapshot | None = earlier.order_by("-tick_at").first()
+    before: DecisionSnapshot | None = earlier.select_related("version").order_by("-tick_at").first()
     return before
 
 
@@ -74,9 +68,29 @@ class DatabaseMemory:
     A text that is held now is held, whatever it was then.
     """
 
-    def __init__(self, snapshot: DecisionSnapshot, open_rows: Sequence[Trade] | None = None) -> None:
-        self.snapshot, self.open_rows = snapshot, open_rows
+    def __init__(
+        self,
+        snapshot: DecisionSnapshot,
+        version: SkillVersion,
+        open_rows: Sequence[Trade] | None = None,
+    ) -> None:
+        self.snapshot, self.version, self.open_rows = snapshot, version, open_rows
         self.trades = Trade.objects.filter(deployment=snapshot.deployment_id)
+
+    def last_decision(self) -> LastDecision:
+        """Return what the tick says of its decision."""
+        row, said = self.snapshot, self.snapshot.proposed_action
+        return LastDecision(
+            None if said is None else read_proposal(said, row.reason),
+            row.engine_kind,
+            row.engine_rule,
+            bool(row.held_at or find_refused(SNAPSHOT_KIND, [row])),
+        )
+
+    @cached_property
+    def are_rules_held(self) -> bool:
+        """Whether the guard keeps strategy and avoid rules from the agent."""
+        return are_rules_held(self.version)
 
     def recent_closed(self, limit: int) -> list[tuple[Trade, bool]]:
         """Return the trades that were closed then. One query."""
@@ -99,7 +113,10 @@ class DatabaseMemory:
 
     def active_lessons(self) -> str | None:
         """Return the lessons that stood in this answer. At most one query."""
-        note = self.snapshot.lessons_hash and find_note(self.snapshot.deployment_id, self.snapshot.lessons_hash)
+        name = self.snapshot.lessons_hash
+        if name is None or name == HELD:
+            return name
+        note = find_note(self.snapshot.deployment_id, name)
         return (HELD if note.held_at else note.lessons_text) if note else None
 
     def risk_state(self) -> RiskState:
@@ -120,9 +137,13 @@ class DatabaseMemory:
         )
         return risk_state(state, rules[::-1])
 
-    def failed(self, section: str, error: Exception) -> None:
-        """Log that a section could not be read."""
-        log.error("context_section_failed", deployment=self.snapshot.deployment_id, section=section, exc_info=error)
+    def read(self, section: str, render: Callable[[], str]) -> str:
+        """Return a section; what cannot be read is logged, and empty."""
+        try:
+            return render()
+        except Exception:  # whatever it is, the agent gets the rest
+            log.exception("context_section_failed", deployment=self.snapshot.deployment_id, section=section)
+            return ""
 
 
 def with_held(rows: Sequence[Trade]) -> list[tuple[Trade, bool]]:
@@ -137,19 +158,8 @@ def load_context(
     open_rows: Sequence[Trade] | None = None,
 ) -> Context:
     """Return what a tick answered, with the words that are not held now. Four queries at most."""
-    said = snapshot.proposed_action
-    return assemble_context(
-        DatabaseMemory(snapshot, open_rows),
-        SkillConfig(**version.config),
-        LastDecision(
-            None if said is None else read_proposal(said, snapshot.reason),
-            snapshot.engine_kind,
-            snapshot.engine_rule,
-            bool(snapshot.held_at or find_refused(SNAPSHOT_KIND, [snapshot])),
-        ),
-        at=snapshot.tick_at,
-        are_rules_held=are_rules_held(version),
-    )
+    memory = DatabaseMemory(snapshot, version, open_rows)
+    return assemble_context(memory, SkillConfig(**version.config), at=snapshot.tick_at)
 
 
 def read_proposal(said: dict[str, Any], reason: str) -> Proposal:
@@ -161,46 +171,36 @@ def read_proposal(said: dict[str, Any], reason: str) -> Proposal:
 def load_last_context(deployment: Deployment) -> Context:
     """Return what the next decision of a deployment reads."""
     snapshot = last_snapshot(deployment)
-    version = get_version(deployment, snapshot.version if snapshot else None)
-    return load_context(snapshot, version) if snapshot else first_context(version)
+    return load_context(snapshot, snapshot.version) if snapshot else first_context(deployment.version)
 
 
 def first_context(version: SkillVersion) -> Context:
     """Return what a decision reads before the first tick: the rules alone."""
-    return assemble_context(
-        DatabaseMemory(DecisionSnapshot()),
-        SkillConfig(**version.config),
-        None,
-        at=None,
-        are_rules_held=are_rules_held(version),
-    )
+    return assemble_context(DatabaseMemory(DecisionSnapshot(), version), SkillConfig(**version.config), at=None)
 
 
 def load_risk_state(deployment: Deployment) -> RiskState:
     """Return the session of a deployment as its next decision reads it."""
     snapshot = last_snapshot(deployment)
-    return DatabaseMemory(snapshot).risk_state() if snapshot else risk_state(State(), ())
+    return DatabaseMemory(snapshot, snapshot.version).risk_state() if snapshot else risk_state(State(), ())
 
 
 def deployment_records(rows: Sequence[Deployment]) -> list[dict[str, Any]]:
-    """Return deployments as the API answers them. One query, and one for each skill that is held."""
-    in_force = Deployment.objects.filter(
-        skill=OuterRef("skill"), version=OuterRef("version"), pk__in=[row.pk for row in rows]
-    )
-    known = {(each.skill_id, each.version): each for each in SkillVersion.objects.filter(Exists(in_force))}
-    return [deployment_record(row, known[row.skill_id, row.version]) for row in rows]
+    """Return deployments as the API answers them. One query for each skill that is held."""
+    return list(map(deployment_record, rows))
 
 
-def deployment_record(row: Deployment, version: SkillVersion) -> dict[str, Any]:
+def deployment_record(row: Deployment) -> dict[str, Any]:
     """Return a deployment as the API answers it."""
-    is_held, state = are_rules_held(version), row.state
+    version, state = row.version, row.state
+    is_held = are_rules_held(version)
     config = {**version.config, "strategy": "", "avoid": []} if is_held else version.config
     return {
         "id": row.uid,
         "name": row.name,
         "skill": {
-            "name": row.skill.name,
-            "version": row.version,
+            "name": version.skill.name,
+            "version": version.number,
             "config": config,
             "held": find_held(SKILL_KIND, version) if version.held_at else None,
         },

@@ -11,7 +11,7 @@ from learning_app.ledger.views import get_trade, show_trip
 from learning_app.ticks.core.config import SkillConfig
 from learning_app.ticks.forms import SettingsForm
 from learning_app.ticks.pages import deployment_context, snapshot_context, trade_parts
-from learning_app.ticks.selectors import get_deployment, get_snapshot, get_version
+from learning_app.ticks.selectors import get_deployment, get_snapshot
 from learning_app.ticks.services.deployments import deploy
 from minara_site.access.access_log import log_opened
 from minara_site.access.policy import Act
@@ -28,13 +28,13 @@ def deployment(request: PageRequest, deployment_id: str) -> HttpResponse:
     act = Act.DEPLOYMENT_CHANGE if is_post else Act.DEPLOYMENT_READ
     principal.require(act)
     row = get_deployment(owner=principal.owner if is_post else principal.reaches(act), uid=deployment_id)
-    config = SkillConfig(**get_version(row).config)
+    config = SkillConfig(**row.version.config)
     sent = request.POST if is_post else request.GET if "cadence" in request.GET else None
     form = SettingsForm.of(config.memory, sent)
     is_valid = sent is not None and form.is_valid()
     if is_post and is_valid:
         said = config.model_copy(update={"memory": form.config(config.memory)})
-        deploy(owner_id=row.owner_id, name=row.name, skill_name=row.skill.name, config=said, **done_by(request))
+        deploy(owner_id=row.owner_id, name=row.name, skill_name=row.version.skill.name, config=said, **done_by(request))
         if said == config:
             toast(request, _("Nothing changed."))
         else:

@@ -200,6 +200,11 @@ def path(spots: Sequence[Spot]) -> str:
     return "M" + "L".join(f"{spot.x:.1f} {spot.y:.1f}" for spot in spots) if spots else ""
 
 
+def closed(spots: Sequence[Spot], floor: float) -> str:
+    """Return the `d` of the field between a line and its floor."""
+    return f"{path(spots)}L{spots[-1].x:.1f} {floor:.1f}L{spots[0].x:.1f} {floor:.1f}Z"
+
+
 def spread(count: int, left: float, right: float) -> list[float]:
     """Return `count` places from left to right; a single one stands at the right."""
     if count == 1:
@@ -230,8 +235,7 @@ def sparkline(rows: Sequence[Value], label: str) -> Sparkline | None:
     places = spread(len(values), SPARK_LEFT, SPARK_RIGHT)
     spots = [Spot(x, scale(value, low, high, SPARK_TOP, SPARK_BOTTOM)) for x, value in zip(places, values, strict=True)]
     floor = SPARK_HEIGHT - 1
-    area = f"{path(spots)}L{spots[-1].x:.1f} {floor}L{spots[0].x:.1f} {floor}Z"
-    return Sparkline(label, rows, path(spots), area, spots[-1])
+    return Sparkline(label, rows, path(spots), closed(spots, floor), spots[-1])
 
 
 def segmented_bar(

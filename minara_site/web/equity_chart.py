@@ -8,12 +8,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from minara_site.web.charts import FLOOR, Frame, Spot, Tick, Value, path, scale, tick_places
-from minara_site.web.price_chart import steps
+from minara_site.web.charts import FLOOR, Frame, Spot, Tick, Value, closed, path, scale, tick_places
+from minara_site.web.price_chart import bounds, steps
 
 Words = Callable[[float], str]
 FALL_GAP, FALL_HEIGHT = 14.0, 48.0  # between the two fields, and of the lower one
-HOLLOW = "c-hollow"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +89,7 @@ def draw(
     end = height - FLOOR
     fall_top = end - FALL_HEIGHT
     bottom = fall_top - FALL_GAP
-    low, high = min(point.value for point in points), max(point.value for point in points)
-    room = (high - low) * 0.08 or abs(high) * 0.01 or 1.0
-    low, high = low - room, high + room
+    low, high = bounds([point.value for point in points])
     deepest = min(point.fall for point in points)
     span = (points[-1].day - points[0].day).days
     places = [right if not span else left + (right - left) * (each.day - points[0].day).days / span for each in points]
@@ -123,11 +120,6 @@ def draw(
     )
 
 
-def closed(spots: Sequence[Spot], floor: float) -> str:
-    """Return the `d` of the field between a line and its floor."""
-    return f"{path(spots)}L{spots[-1].x:.1f} {floor:.1f}L{spots[0].x:.1f} {floor:.1f}Z"
-
-
 @dataclass(frozen=True, slots=True)
 class SignedColumn:
     """A column up or down from the middle; `look` is its class, `title` what it says when pointed at."""
@@ -145,7 +137,6 @@ class SignedColumns:
     """Values of either sign side by side."""
 
     label: str
-    rows: Sequence[Value]
     columns: Sequence[SignedColumn]
     grid: Sequence[Tick]
     words: Sequence[Tick]
@@ -169,14 +160,13 @@ def signed_columns(
     for number, (value, is_hollow) in enumerate(values):
         if value.value:
             y, zero = (scale(each, -most, most, top, bottom) for each in (value.value, 0))
-            look = HOLLOW if is_hollow else "bar-gain" if value.value > 0 else "bar-loss"
+            look = "c-hollow" if is_hollow else "bar-gain" if value.value > 0 else "bar-loss"
             place = left + step * number + 1.5
             columns.append(
                 SignedColumn(place, min(y, zero), step - 3, abs(y - zero), look, f"{value.label}: {value.text}")
             )
     return SignedColumns(
         label,
-        [value for value, _hollow in values if value.value],
         columns,
         [Tick(scale(mark, -most, most, top, bottom), words(mark)) for mark in (most, 0, -most)],
         [

@@ -244,7 +244,7 @@ def past(uid: str, number: int, *, skipped: int) -> None:
             Trade(
                 owner_id=deployment.owner_id,
                 deployment=deployment,
-                skill_id=deployment.skill_id,
+                skill_id=deployment.version.skill_id,
                 skill_version=1,
                 symbol=f"S{place % 9}-PERP",
                 side="long",
@@ -279,8 +279,7 @@ def others(uid: str, number: int) -> None:
             Deployment(
                 owner_id=mine.owner_id,
                 name=f"other {place}",
-                skill_id=mine.skill_id,
-                version=1,
+                version_id=mine.version_id,
                 actor="bench",
                 created_at=mine.created_at,
             )

@@ -14,12 +14,11 @@ from tests.learning_app.lessons.rows import SAID, add_trades, lessons_of, make_d
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 HOSTILE = "x" * 60 + " <b>bold</b> {{ 7*7 }} \u202e中文 " + "y" * 200
-TURNS = {"memory": {"reflection": {"compare": "alternate"}}}
 
 
 def test_lessons_are_read_and_compared(visit: Visit, judge: Judge, ana: Any) -> None:
     now = timezone.now()
-    deployment = make_deployment(ana, config=TURNS, name="momentum-5m")
+    deployment = make_deployment(ana, name="momentum-5m", turns_from=timezone.now() - timedelta(days=199))
     day = timedelta(days=1)
     before = make_note(
         deployment, render_lessons(lessons_of(**SAID)), status="superseded", generated_at=now - 200 * day

@@ -71,7 +71,7 @@ def keep_both(row: FactConflict, by: Any) -> None:
 
 
 def deploy_otherwise(row: Deployment, by: Any) -> None:
-    said = {"name": row.name, "skill_name": row.skill.name, "config": SkillConfig(strategy="Sell highs.")}
+    said = {"name": row.name, "skill_name": row.version.skill.name, "config": SkillConfig(strategy="Sell highs.")}
     deploy(owner_id=row.owner_id, actor=f"user:{by.pk}", now=EXACT, **said)
     row.refresh_from_db()
 

@@ -4,6 +4,7 @@ import re
 from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
+from typing import Any
 
 from minara_site.kernel.market.core.values import rounded
 
@@ -57,11 +58,18 @@ HELD = "(held)"
 """What stands for a text that the guard holds."""
 LIQUIDATED, EXTERNAL_FLATTEN = "liquidated", "external_flatten"
 """The exit reasons of a position that disappeared without its agent's doing."""
+WITHOUT_WORDS = frozenset({"", LIQUIDATED, EXTERNAL_FLATTEN})
+"""The exit reasons that no trader wrote."""
 
 
 def realized_pnl(side: TradeSide, *, size_usd: Decimal, entry: Decimal, exit_price: Decimal) -> Decimal:
     """Return what a trade won or lost in USD, before fees. `size_usd` is what it was worth at the entry."""
     return rounded(side.sign * size_usd * (exit_price - entry) / entry)
+
+
+def net_of(trade: Any) -> Decimal:
+    """Return the P&L of a trade after fees that are known, in USD; 0 before there is one."""
+    return (trade.realized_pnl_usd or Decimal(0)) - (trade.fees_usd or Decimal(0))
 
 
 def held_minutes(opened_at: datetime, closed_at: datetime) -> Decimal:

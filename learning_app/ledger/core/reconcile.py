@@ -14,6 +14,7 @@ from learning_app.ledger.core import (
     EXTERNAL_FLATTEN,
     HELD,
     LIQUIDATED,
+    WITHOUT_WORDS,
     EngineKind,
     TradeAction,
     TradeSide,
@@ -255,7 +256,7 @@ def without_reason(op: Any) -> Any:
             return op._replace(close=without_reason(op.close), open=without_reason(op.open))
         case OpenTrade() if op.entry_reason:
             return op._replace(entry_reason=HELD)
-        case CloseTrade() if op.exit_reason not in {"", LIQUIDATED, EXTERNAL_FLATTEN}:
+        case CloseTrade() if op.exit_reason not in WITHOUT_WORDS:
             return op._replace(exit_reason=HELD)
     return op
 
@@ -281,8 +282,8 @@ def holding_of(row: Any, mark: Decimal) -> Holding:
         row.entry_size_usd / row.entry_price,
         row.entry_tick_at,
         row.partial_pnl_usd,
-        row.mfe_usd,
-        row.mae_usd,
+        row.mfe_usd or ZERO,
+        row.mae_usd or ZERO,
     )
 
 

@@ -11,7 +11,7 @@ from decimal import Decimal
 from statistics import NormalDist, stdev
 from typing import Any, NamedTuple, TypeVar
 
-from learning_app.ledger.core import EXTERNAL_FLATTEN, LIQUIDATED
+from learning_app.ledger.core import WITHOUT_WORDS, net_of
 from learning_app.methodologies.core.wilson import wilson_interval
 
 Key = TypeVar("Key", bound=Hashable)
@@ -47,12 +47,12 @@ class Closed(NamedTuple):
     @property
     def net(self) -> Decimal:
         """What it won or lost in USD."""
-        return self.realized_pnl_usd - (self.fees_usd or ZERO)
+        return net_of(self)
 
     @property
     def ended(self) -> str:
         """Why it ended, empty where its trader closed it."""
-        return self.exit_reason if self.exit_reason in {LIQUIDATED, EXTERNAL_FLATTEN} else ""
+        return self.exit_reason if self.exit_reason in WITHOUT_WORDS else ""
 
 
 class Drawdown(NamedTuple):
@@ -84,6 +84,10 @@ class Group(NamedTuple):
     won: int
     net: Decimal
 
+    def add(self, net: Decimal) -> "Group":
+        """Return them with one more of this result in USD."""
+        return Group(self.trips + 1, self.won + (net > 0), self.net + net)
+
     @property
     def mean(self) -> Decimal:
         """The mean result in USD."""
@@ -98,6 +102,9 @@ class Group(NamedTuple):
     def is_hollow(self) -> bool:
         """Whether they are too few to say anything."""
         return self.trips < MIN_TRIPS
+
+
+NOTHING = Group(0, 0, ZERO)
 
 
 class Statistics(NamedTuple):
@@ -167,7 +174,7 @@ def mean_of(amounts: Sequence[Decimal]) -> Decimal | None:
     return sum(amounts, ZERO) / len(amounts) if amounts else None
 
 
-def risk_of(trip: Closed) -> Decimal | None:
+def risk_of(trip: Any) -> Decimal | None:
     """Return what a trip would have lost at its stop in USD, None without one."""
     if trip.stop_price is None:
         return None
@@ -233,9 +240,12 @@ def balances_of(trips: Sequence[Closed], *, zone: tzinfo, start: Decimal | None)
         day = trip.exit_tick_at.astimezone(zone).date()
         total += trip.net
         peak = max(peak, total)
-        fall = max(peak - total, -found[day].fall if day in found else ZERO)
-        share = share_of(fall, peak, start)
-        found[day] = Balance(day, total, -fall, None if share is None else -share)
+        fall, before = peak - total, found.get(day)
+        if before and -before.fall >= fall:
+            found[day] = before._replace(total=total)
+        else:
+            share = share_of(fall, peak, start)
+            found[day] = Balance(day, total, -fall, None if share is None else -share)
     return list(found.values())
 
 
@@ -243,8 +253,8 @@ def group_by(trips: Iterable[Closed], key: Callable[[Closed], Key]) -> dict[Key,
     """Return trips in groups, in the order of their first ones."""
     found: dict[Key, Group] = {}
     for trip in trips:
-        before = found.get(key(trip), Group(0, 0, ZERO))
-        found[key(trip)] = Group(before.trips + 1, before.won + (trip.net > 0), before.net + trip.net)
+        name = key(trip)
+        found[name] = found.get(name, NOTHING).add(trip.net)
     return found
 
 

@@ -8,16 +8,18 @@ from typing import Any
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _, pgettext_lazy
 
-from learning_app.ledger.core import EXTERNAL_FLATTEN, LIQUIDATED, TradeSide, TradeStatus
-from minara_site.kernel.core.amounts import mask_amounts
+from learning_app.ledger.core import EXTERNAL_FLATTEN, LIQUIDATED, TradeSide, TradeStatus, net_of
+from minara_site.kernel.core.amounts import hide_amounts
 from minara_site.kernel.guard.masking import mask
-from minara_site.kernel.trade_sources import TradeLedger
 from minara_site.web.filters import Text
 from minara_site.web.market_labels import pnl_label
 from minara_site.web.moments import number_label, span_label
 from minara_site.web.price_chart import price_label
 
-SIDES: dict[str, Text] = {TradeSide.LONG: _("long"), TradeSide.SHORT: _("short")}
+SIDES: dict[str, Text] = {
+    TradeSide.LONG: pgettext_lazy("trade", "long"),
+    TradeSide.SHORT: pgettext_lazy("trade", "short"),
+}
 ENDED: dict[str, Text] = {
     "": _("closed by its trader"),
     LIQUIDATED: pgettext_lazy("trade", "liquidated"),
@@ -57,13 +59,12 @@ class TripRow:
     @property
     def ended(self) -> Text:
         """Say why it ended, empty where its trader closed it."""
-        return ENDED[self.trip.exit_reason] if self.trip.exit_reason in ENDED and self.trip.exit_reason else ""
+        return ENDED.get(self.trip.exit_reason, "") if self.trip.exit_reason else ""
 
     @property
     def net(self) -> Decimal | None:
         """Return the result after fees that are known, None before there is one."""
-        pnl: Decimal | None = self.trip.realized_pnl_usd
-        return None if pnl is None else pnl - (self.trip.fees_usd or 0)
+        return None if self.trip.realized_pnl_usd is None else net_of(self.trip)
 
     @property
     def pct(self) -> Decimal | None:
@@ -110,9 +111,7 @@ class TripRow:
         return (getattr(self.trip, "entry_lessons_hash", None) or "")[:4]
 
 
-def name_of(ledger: TradeLedger, *, is_own: bool, is_masked: bool) -> str:
-    """Return the name of a ledger as this reader may see it: secrets masked for others, for support addresses too."""
-    name = ledger.label if is_own else mask(ledger.label)
-    if not is_masked:
-        return name
-    return "".join("••••" if is_private else part for part, is_private in mask_amounts(name))
+def name_of(name: Text, *, is_own: bool, is_masked: bool) -> str:
+    """Return a name as this reader may see it: secrets masked for others, for support addresses and amounts too."""
+    shown = str(name) if is_own else mask(str(name))
+    return hide_amounts(shown) if is_masked else shown

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from django.db.models import Count, Q
 from django.utils.dates import WEEKDAYS
 from django.utils.formats import date_format
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, ngettext
 
 from learning_app.ledger.core import TradeStatus
 from learning_app.ledger.core.statistics import (
@@ -52,7 +52,8 @@ def head_context(ledger: TradeLedger, principal: Principal) -> dict[str, Any]:
     is_own, is_masked = ledger.owner_id == principal.owner.pk, principal.is_support
     owner = principal.owner if is_own else User.objects.get(pk=ledger.owner_id)
     return {
-        "title": name_of(ledger, is_own=is_own, is_masked=is_masked),
+        "title": name_of(ledger.label, is_own=is_own, is_masked=is_masked),
+        "detail": name_of(ledger.detail, is_own=is_own, is_masked=is_masked),
         "ledger": ledger,
         "owner": owner,
         "is_own": is_own,
@@ -64,10 +65,10 @@ def page_context(ledger: TradeLedger, principal: Principal, *, month: str, now: 
     """Return what the page of a ledger shows by day; `month` as in 2026-11. Three queries."""
     head, rows = head_context(ledger, principal), list_trips(ledger, owner=principal.reaches(Act.LEDGER_READ))
     closed, is_cut = newest_closed(rows)
-    start, zone, is_masked = None if is_cut else ledger.start_usd, zone_of(head["owner"].time_zone), head["is_masked"]
+    start = None if is_cut or (ledger.start_usd or 0) <= 0 else ledger.start_usd
+    zone, is_masked = zone_of(head["owner"].time_zone), head["is_masked"]
     figures, groups = statistics_of(closed, start=start), groups_of(closed, zone=zone)
     is_open, lacks = Q(status=TradeStatus.OPEN), Q(status=TradeStatus.CLOSED, realized_pnl_usd=None)
-    hours = {hour: groups["hour"][hour] for hour in range(24) if hour in groups["hour"]}
     return {
         **head,
         "counts": rows.aggregate(open=Count("pk", filter=is_open), incomplete=Count("pk", filter=lacks)),
@@ -81,8 +82,8 @@ def page_context(ledger: TradeLedger, principal: Principal, *, month: str, now: 
         "has_start": start is not None,
         "month": month_context(groups["day"], month, is_masked=is_masked, today=now.astimezone(zone).date()),
         "symbols": shape_groups(groups["symbol"], str, order=lambda row: -row.group.trips)[:MAX_SYMBOLS],
-        "hours": shape_groups(hours, hour_label, order=lambda row: str(row.label)),
-        "hour_chart": None if is_masked else draw_hours(hours),
+        "hours": shape_groups(groups["hour"], hour_label, order=lambda row: row.label),
+        "hour_chart": None if is_masked else draw_hours(groups["hour"]),
         "panels": (
             ("regime", _("By regime"), shape_groups(groups["regime"], lambda tag: tag or _("not known"))),
             ("weekday", _("By weekday of entry"), shape_weekdays(groups["weekday"])),
@@ -147,7 +148,11 @@ def draw_equity(
         points.append(EquityPoint(each.day, date_format(each.day, _("j M")), value, fall))
     words = pct_label if is_masked else usd_label
     fall_words = usd_label if start is None else pct_label
-    label = _("Results over %(trips)d closed trades") % {"trips": figures.trips}
+    label = ngettext(
+        "Results over %(trips)d closed trade",
+        "Results over %(trips)d closed trades",
+        figures.trips,
+    ) % {"trips": figures.trips}
     if points:
         ends = {"label": label, "end": words(points[-1].value), "fall": fall_words(min(each.fall for each in points))}
         label = _("%(label)s: now %(end)s, deepest fall %(fall)s") % ends

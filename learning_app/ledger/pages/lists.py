@@ -1,6 +1,5 @@
 """The lists of the ledger: one's ledgers with what each says, and the round trips of one."""
 
-from decimal import Decimal
 from typing import Any, NamedTuple
 
 from django.db.models import F, Q, Value
@@ -9,7 +8,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from learning_app.ledger.core import TradeStatus
-from learning_app.ledger.core.statistics import ZERO, Closed, Group
+from learning_app.ledger.core.statistics import ZERO, Group
 from learning_app.ledger.pages.labels import ENDED, SIDES, name_of
 from learning_app.ledger.trips import MAX_CLOSED, MAX_LEDGERS, by_ledger, list_ledgers
 from minara_site.access.models import User
@@ -20,9 +19,8 @@ from minara_site.kernel.trade_sources import TradeLedger
 from minara_site.web.filters import Filter, FilterKind, Rows, choice, dates
 from minara_site.web.lists import Column, Empty, ListSpec, by_time, time_column
 
-NET_OVER = Q(realized_pnl_usd__gt=Coalesce(F("fees_usd"), Value(ZERO)))
 RESULTS = {
-    "won": (_("won"), NET_OVER),
+    "won": (_("won"), Q(realized_pnl_usd__gt=Coalesce(F("fees_usd"), Value(ZERO)))),
     "lost": (_("lost"), Q(realized_pnl_usd__lt=Coalesce(F("fees_usd"), Value(ZERO)))),
     "open": (_("open"), Q(status=TradeStatus.OPEN)),
     "incomplete": (_("incomplete"), Q(status=TradeStatus.CLOSED, realized_pnl_usd=None)),
@@ -85,10 +83,11 @@ TRIPS = ListSpec(
 
 
 class LedgerRow(NamedTuple):
-    """A ledger in the list: its name as the reader may see it, its page, and its closed trips where they were read."""
+    """A ledger in the list: its words as the reader may see them, its page, and what its trips say where it is read."""
 
     ledger: TradeLedger
     name: str
+    detail: str
     url: str
     owner: str
     closed: Group | None
@@ -103,10 +102,17 @@ def list_context(owner: Owner, principal: Principal) -> dict[str, Any]:
         is_cut |= len(ledgers) == MAX_LEDGERS
         trips = {} if owner is EVERYONE or not ledgers else by_ledger(source, owner)
         for ledger in ledgers:
-            name = name_of(ledger, is_own=ledger.owner_id == reader.pk, is_masked=principal.is_support)
-            url = reverse("ledger:one", args=[ledger.source, ledger.key])
-            closed = total_of(trips[ledger.key]) if ledger.key in trips else None
-            rows.append(LedgerRow(ledger, name, url, owners[ledger.owner_id].get_short_name(), closed))
+            to_reader = {"is_own": ledger.owner_id == reader.pk, "is_masked": principal.is_support}
+            rows.append(
+                LedgerRow(
+                    ledger,
+                    name_of(ledger.label, **to_reader),
+                    name_of(ledger.detail, **to_reader),
+                    reverse("ledger:one", args=[ledger.source, ledger.key]),
+                    owners[ledger.owner_id].get_short_name(),
+                    trips.get(ledger.key),
+                )
+            )
     return {
         "rows": sorted(rows, key=lambda row: row.ledger.is_simulated),
         "is_cut": is_cut,
@@ -115,8 +121,3 @@ def list_context(owner: Owner, principal: Principal) -> dict[str, Any]:
         "is_shared": owner is EVERYONE,
         "is_masked": principal.is_support,
     }
-
-
-def total_of(trips: list[Closed]) -> Group:
-    """Return what trips say together."""
-    return Group(len(trips), sum(trip.net > 0 for trip in trips), sum((trip.net for trip in trips), Decimal(0)))

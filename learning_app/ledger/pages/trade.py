@@ -5,12 +5,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.urls import reverse
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext as _, pgettext
 
-from learning_app.ledger.core import TRADE_KIND, TradeSide
+from learning_app.ledger.core import TRADE_KIND, WITHOUT_WORDS, TradeSide, TradeStatus
 from learning_app.ledger.core.statistics import best_of, risk_of
 from learning_app.ledger.models import Trade
-from learning_app.ledger.pages.labels import ENDED, TripRow
+from learning_app.ledger.pages.labels import TripRow
 from learning_app.notes.selectors import find_note
 from minara_site.access.principal import Principal
 from minara_site.access.reveals import Reveals
@@ -83,7 +83,6 @@ def trade_context(trip: Any, principal: Principal, *, now: datetime, kind: TripK
         "r": row.net / risk if row.net is not None and risk else None,
         "captured": trip.realized_pnl_usd / most if most else None,
         "hold": find_last_hold(TRADE_KIND, trip.pk) if is_held else None,
-        "is_withheld": principal.is_support and is_held,
         "reasons": [] if principal.is_support and is_held else reasons_of(trip, principal, is_masked=seen["is_masked"]),
         **seen,
     }
@@ -95,7 +94,7 @@ def reasons_of(trip: Any, principal: Principal, *, is_masked: bool) -> list[tupl
         return []
     shown = masked_for(principal.owner, trip)
     said = [(_("Why it was opened"), shown.entry_reason)]
-    if trip.exit_reason not in ENDED:
+    if trip.exit_reason not in WITHOUT_WORDS:
         said.append((_("Why it was closed"), shown.exit_reason))
     return [
         (heading, mask_amounts(text) if is_masked else ((text, False),), "" if is_masked else text)
@@ -108,6 +107,8 @@ def load_chart(trip: Any, now: datetime) -> PriceChart | None:
     """Return the instance's prices around a trip, else its owner's; None without any. Two queries at most."""
     if trip.asset is None:
         return None
+    unseen = _("now") if trip.status == TradeStatus.OPEN else _("end not known")
+    ended = pgettext("trade", "Closed") if trip.exit_tick_at else unseen
     for owner_id in (None, trip.owner_id):
         decision = JudgedDecision(
             trip.asset,
@@ -116,8 +117,8 @@ def load_chart(trip: Any, now: datetime) -> PriceChart | None:
             (trip.entry_price, trip.entry_tick_at),
             (trip.exit_price, trip.exit_tick_at),
             owner_id=owner_id,
-            began=_("Opened"),
-            ended=_("Closed") if trip.exit_tick_at else _("now"),
+            began=pgettext("trade", "Opened"),
+            ended=ended,
             letters="EX",
             levels=levels_of(trip),
             around=AROUND,

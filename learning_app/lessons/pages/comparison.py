@@ -6,7 +6,6 @@ from decimal import Decimal
 from typing import Any
 
 from learning_app.ledger.models import Deployment
-from learning_app.lessons.core import Compare, reflection_of
 from learning_app.lessons.core.compare import (
     MIN_TRADES,
     PROVEN,
@@ -17,7 +16,7 @@ from learning_app.lessons.core.compare import (
     summarise_arm,
 )
 from learning_app.lessons.models import ReflectionNote
-from learning_app.lessons.selectors import Use, find_first_turn, load_newest_notes, load_results, load_use, load_version
+from learning_app.lessons.selectors import Use, load_newest_notes, load_results, load_use
 from minara_site.web.charts import Tick
 from minara_site.web.moments import signed_money_label
 
@@ -42,13 +41,12 @@ def comparison_context(deployment: Deployment, revisions: Sequence[ReflectionNot
     notes = load_newest_notes(deployment.pk)
     newest = notes[0].content_hash or "" if notes else ""
     before = notes[1].content_hash if notes[1:] else None
-    take_turns = reflection_of(load_version(deployment).config).get("compare") == Compare.ALTERNATE
-    since = find_first_turn(notes[0]) if take_turns and before else None
-    kept, apart = split_by_turns(load_results(deployment, turns_since=since))
+    turns_from = deployment.state.turns_from
+    kept, apart = split_by_turns(load_results(deployment, turns_from=turns_from))
     order = {lessons: place for place, lessons in enumerate([*(note.content_hash for note in revisions), ""])}
     arms = sorted(summarise(kept).values(), key=lambda arm: order.get(arm.lessons, len(order)))
     use = load_use(deployment)
-    verdict = compare(kept, newest=newest, before=before, take_turns=take_turns)
+    verdict = compare(kept, newest=newest, before=before, take_turns=turns_from is not None)
     other = before if verdict.better == newest else newest
     rows, ticks = draw(arms, use, active=newest)
     bars = [row for row in rows if row.places]

@@ -34,8 +34,8 @@ def put_in_force(note: ReflectionNote) -> None:
 
 
 def withdraw(note: ReflectionNote) -> None:
-    """Supersede a note that was in force only since its release; the one before it is again. Needs the owner's lock."""
+    """Supersede a note, if it is in force; the one before it is again. Needs the owner's lock."""
     active = ReflectionNote.objects.filter(pk=note.pk, status=NoteStatus.ACTIVE)
     if active.update(status=NoteStatus.SUPERSEDED):
-        before = list_in_force(note.deployment_id).first()
+        before = list_in_force(note.deployment_id).exclude(pk=note.pk).first()
         ReflectionNote.objects.filter(pk=before.pk if before else None).update(status=NoteStatus.ACTIVE)

@@ -14,7 +14,7 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from learning_app.capabilities import REFLECTION_NOTES
-from learning_app.ledger.core import SKILL_KIND, TradeStatus
+from learning_app.ledger.core import SKILL_KIND, TradeStatus, net_of
 from learning_app.ledger.models import Deployment, SkillVersion, Trade
 from learning_app.ledger.selectors import without_refused
 from learning_app.lessons.core import hash_lessons_text, reflection_of
@@ -31,7 +31,7 @@ from learning_app.lessons.core.reflection import (
     trim_lessons,
 )
 from learning_app.lessons.models import ReflectionNote
-from learning_app.lessons.selectors import load_newest_notes, load_version, net_of
+from learning_app.lessons.selectors import load_newest_notes
 from learning_app.lessons.services import ACTOR, REFLECT
 from learning_app.lessons.services.notes import store_note
 from minara_site.kernel.errors import MinaraError
@@ -53,12 +53,12 @@ log = structlog.get_logger(__name__)
 
 def reflect(*, deployment_id: int, until: str, trigger: str, now: datetime, claim: Claim) -> None:
     """Ask a model about the trades that were fixed, and put in force what it says; a failure changes nothing."""
-    deployment = Deployment.objects.filter(pk=deployment_id).select_related("owner").first()
+    deployment = Deployment.objects.filter(pk=deployment_id).select_related("owner", "version").first()
     trades = load_trades(deployment, until=datetime.fromisoformat(until)) if deployment else []
     if deployment is None or not trades or mode_of(REFLECTION_NOTES) is Mode.OFF:
         settle_run(claim, result={"result": "not_asked"}, now=timezone.now())
         return
-    version = load_version(deployment)
+    version = deployment.version
     subject = f"reflection:{claim.run_id}"
     try:
         answer = ask(question_about(deployment, version, trades, subject=subject))
@@ -191,8 +191,8 @@ def keep(
     usage = LlmUsage.objects.filter(pk__in=answer.usage_ids)
     note = ReflectionNote(
         owner=deployment.owner,
-        skill_id=deployment.skill_id,
-        version=deployment.version,
+        skill_id=deployment.version.skill_id,
+        version=deployment.version.number,
         deployment=deployment,
         generated_at=now,
         window_start=min(trade.entry_tick_at for trade in trades),

@@ -87,6 +87,7 @@ class State:
 
     tick_at: datetime | None = None
     equity_usd: Decimal | None = None
+    start_equity_usd: Decimal | None = None
     marks: dict[str, str] = field(default_factory=dict)
     day: date | None = None
     day_start_equity_usd: Decimal | None = None
@@ -95,6 +96,8 @@ class State:
     losing_closes: int = 0
     closed_since_note: int = 0
     note_id: int | None = None
+    other_note_id: int | None = None
+    turns_from: datetime | None = None
     lessons_hash: str | None = None
     openings: int = 0
 
@@ -105,6 +108,8 @@ def advance(state: Any, report: Report, ops: Sequence[Step], net: Sequence[Decim
     if state.day != day:
         state.day, state.day_start_equity_usd = day, report.equity_usd
         state.executed_today, state.pnl_today_usd = 0, ZERO
+    if state.start_equity_usd is None:
+        state.start_equity_usd = report.equity_usd
     state.tick_at, state.equity_usd = report.at, report.equity_usd
     state.marks = {symbol: str(position.mark) for symbol, position in report.positions.items()}
     state.executed_today += report.engine is EngineKind.EXECUTED

@@ -12,7 +12,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Protocol
 
-from learning_app.ledger.core import HELD
+from learning_app.ledger.core import HELD, net_of
 from learning_app.lessons.core import Cadence
 from learning_app.lessons.core.reflection import SLOTS
 from learning_app.ticks.core import Proposal, RiskState
@@ -20,7 +20,9 @@ from learning_app.ticks.core.config import SkillConfig
 from minara_site.kernel.core.fence import fence_document, fence_text
 from minara_site.kernel.core.tokens import estimate_tokens
 
-MAX_OPEN, REASON_CHARS, PRICE_DIGITS, REPEATED = 10, 80, 6, 3
+MAX_OPEN, REASON_CHARS, PRICE_DIGITS, REPEATED, MAX_RULES, RULE_CHARS = 10, 80, 6, 3, 5, 24
+ROW_TOKENS, OPEN_TOKENS, LESSONS_TOKENS = 75, 60, 500
+"""What a closed trade, an open one and the lessons cost at most (trades.md): words are left out at the end."""
 TYPICAL_ROW, TYPICAL_LESSONS, WARN_FROM = 60, 400, 1_100
 """Tokens that a trade and the lessons usually cost, and from which on the memory is large (S4, token budget)."""
 HEADER = "You trade for one user. Below are this user's rules and strategy, and your own record of this deployment."
@@ -65,11 +67,18 @@ class MemoryClient(Protocol):
     def active_lessons(self) -> str | None:
         """Return the lessons that the next decision is made under, None without any."""
 
+    def last_decision(self) -> LastDecision:
+        """Return what the tick says of its decision."""
+
+    @property
+    def are_rules_held(self) -> bool:
+        """Whether the guard keeps strategy and avoid rules from the agent."""
+
     def risk_state(self) -> RiskState:
         """Return rejections, orders and losses of the session."""
 
-    def failed(self, section: str, error: Exception) -> None:
-        """Take note that a section could not be read and is empty."""
+    def read(self, section: str, render: Callable[[], str]) -> str:
+        """Return a section, or empty with a note of why it cannot be read: it never takes a tick down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,47 +94,32 @@ class Context:
 def assemble_context(
     memory: MemoryClient,
     config: SkillConfig,
-    decision: LastDecision | None,
     *,
     at: datetime | None,
-    are_rules_held: bool = False,
 ) -> Context:
-    """Return the context after a tick; what cannot be read leaves its section empty.
-
-    `at` and `decision` are None before the first tick.
-    """
+    """Return the context after a tick, `at` None before the first; what cannot be read leaves its section empty."""
     sections = dict.fromkeys(("last_decision", "recent_activity", "recent_trades", "open_positions"), "")
     lessons = ""
-    if config.memory.enabled and at is not None and decision is not None:
+    if config.memory.enabled and at is not None:
         limit = config.memory.recentTradesK
         reads: dict[str, Callable[[], str]] = {
-            "last_decision": lambda: render_decision(decision),
+            "last_decision": lambda: render_decision(memory.last_decision()),
             "recent_activity": lambda: render_risk(memory.risk_state()),
             "recent_trades": lambda: render_closed(memory.recent_closed(limit) if limit else ()),
             "open_positions": lambda: render_open(memory.open_with_mfe_mae(), at),
         }
-        sections = {name: read(memory, name, render) for name, render in reads.items()}
-        lessons = read(memory, "lessons", lambda: render_lessons(memory.active_lessons()))
-    rules = (HELD,) if are_rules_held else config.avoid
+        sections = {name: memory.read(name, render) for name, render in reads.items()}
+        lessons = memory.read("lessons", lambda: render_lessons(memory.active_lessons()))
     segments = {
         "header": HEADER,
-        "leash": render_section(LEASH, [fence_text(rule) for rule in rules]),
-        "strategy": HELD if are_rules_held else fence_document(config.strategy),
+        "leash": memory.read("leash", lambda: render_rules((HELD,) if memory.are_rules_held else config.avoid)),
+        "strategy": memory.read("strategy", lambda: HELD if memory.are_rules_held else fence_document(config.strategy)),
         "lessons": lessons or None,
         "footer": FOOTER,
     }
     texts = [text for text in (*segments.values(), *sections.values()) if text]
     digest = hashlib.sha256(json.dumps([sections, segments], sort_keys=True).encode()).hexdigest()
     return Context(sections, segments, sum(map(estimate_tokens, texts)), digest)
-
-
-def read(memory: MemoryClient, section: str, render: Callable[[], str]) -> str:
-    """Return a section, empty where it cannot be read: it never takes a tick down."""
-    try:
-        return render()
-    except Exception as error:  # noqa: BLE001 - whatever it is, the agent gets the rest
-        memory.failed(section, error)
-        return ""
 
 
 def estimate_memory(context: Context, config: SkillConfig) -> int:
@@ -139,6 +133,11 @@ def estimate_memory(context: Context, config: SkillConfig) -> int:
     others.append(context.segments["lessons"] or "")
     lessons = 0 if context.segments["lessons"] or config.memory.reflection.cadence is Cadence.OFF else TYPICAL_LESSONS
     return round(config.memory.recentTradesK * a_row) + sum(map(estimate_tokens, others)) + lessons
+
+
+def render_rules(rules: Sequence[str]) -> str:
+    """Return the avoid rules."""
+    return render_section(LEASH, [fence_text(rule) for rule in rules])
 
 
 def render_section(title: str, lines: Sequence[str]) -> str:
@@ -160,11 +159,14 @@ def render_risk(risk: RiskState) -> str:
     """Return what happened in this session; counts of zero are left out."""
     lines = []
     if risk.rejections:
-        counts = ", ".join(f"{rule}={count}" for rule, count in risk.rejections.items())
+        counts = ", ".join(f"{rule[:RULE_CHARS]}={risk.rejections[rule]}" for rule in list(risk.rejections)[:MAX_RULES])
+        if len(risk.rejections) > MAX_RULES:
+            counts += f" and {len(risk.rejections) - MAX_RULES} more"
         newest = risk.tail[-REPEATED:]
         is_repeated = len(newest) == REPEATED and len(set(newest)) == 1
         lines.append(f"engine rejections (last 1h): {counts}")
-        lines.append(f"recent rejection sequence: {' → '.join(risk.tail)}{SAME_RULE if is_repeated else ''}")
+        tail = " → ".join(rule[:RULE_CHARS] for rule in risk.tail)
+        lines.append(f"recent rejection sequence: {tail}{SAME_RULE if is_repeated else ''}")
     if risk.executed_today:
         lines.append(f"executed orders today (UTC): {risk.executed_today}")
     if risk.pnl_pct_today and round(risk.pnl_pct_today, 2):
@@ -185,7 +187,7 @@ def render_closed(trades: Sequence[tuple[Any, bool]]) -> str:
 def closed_line(trade: Any, *, is_held: bool) -> str:
     """Return one closed trade: moments, size, prices, what it earned net of fees, how long, in which market, why."""
     since, until = trade.entry_tick_at, trade.exit_tick_at
-    net = trade.realized_pnl_usd - (trade.fees_usd or 0)
+    net = net_of(trade)
     regime = trade.entry_regime_tag
     parts = [
         f"{since:%Y-%m-%dT%H:%M} → {until:{'%H:%M' if since.date() == until.date() else '%Y-%m-%dT%H:%M'}}",
@@ -194,9 +196,8 @@ def closed_line(trade: Any, *, is_held: bool) -> str:
         f"{signed(net, 2)} ({round(100 * net / trade.entry_size_usd, 1) + 0:+f}%)",
         f"{trade.holding_minutes:.0f}m",
         f"regime={regime}" if regime else "",
-        quote(trade.entry_reason, is_held=is_held),
     ]
-    return " ".join(filter(None, parts))
+    return with_reason(parts, trade.entry_reason, is_held=is_held, limit=ROW_TOKENS)
 
 
 def render_open(views: Sequence[OpenView], at: datetime) -> str:
@@ -214,14 +215,24 @@ def open_line(view: OpenView, at: datetime) -> str:
         f"{trade.symbol} {trade.side} ${trade.entry_size_usd:,.0f} @ {price(trade.entry_price)}",
         f"mark={price(view.mark)} MFE=+${view.mfe_usd:,.0f} / MAE=-${abs(view.mae_usd):,.0f}",
         f"held {(at - trade.entry_tick_at).total_seconds() / 60:.0f}m",
-        quote(trade.entry_reason, is_held=view.is_held),
     ]
-    return " ".join(filter(None, parts))
+    return with_reason(parts, trade.entry_reason, is_held=view.is_held, limit=OPEN_TOKENS)
+
+
+def with_reason(parts: Sequence[str], reason: str, *, is_held: bool, limit: int) -> str:
+    """Return a line that ends with a reason, of which words are left out beyond so many tokens."""
+    line = " ".join(filter(None, parts))
+    said = quote(reason, is_held=is_held)
+    while " " in said and estimate_tokens(f"- {line} {said}") > limit:
+        said = f'{said.rpartition(" ")[0]}"'
+    return f"{line} {said}".rstrip()
 
 
 def render_lessons(text: str | None) -> str:
     """Return the lessons under their line; of their lines the five headings alone may begin like one of ours."""
     lines = [line if line in HEADINGS else fence_document(line) for line in (text or "").splitlines()]
+    while lines and estimate_tokens("\n".join([LESSONS, *lines])) > LESSONS_TOKENS:
+        lines.pop()
     return "\n".join([LESSONS, *lines]) if lines else ""
 
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from learning_app.ledger.core import HELD
 from learning_app.ledger.core.reconcile import (
     CloseTrade,
     Op,
@@ -41,6 +42,12 @@ class Ledger(ABC):
     open: dict[str, Any]
     state: Any
 
+    @property
+    def shown(self) -> str | None:
+        """The name of the lessons whose words the last answer held."""
+        lessons_hash: str | None = self.state.lessons_hash
+        return None if lessons_hash == HELD else lessons_hash
+
     @abstractmethod
     def make_row(self, **columns: Any) -> Any:
         """Return the row of a new trade."""
@@ -48,7 +55,7 @@ class Ledger(ABC):
     def reconcile(self, report: Report) -> tuple[Sequence[Op], Sequence[Step], Sequence[Decimal]]:
         """Advance the state by a tick; return its ops, whole and in steps, and the P&L after fees of what it closed."""
         prev = {symbol: holding_of(row, Decimal(self.state.marks[symbol])) for symbol, row in self.open.items()}
-        ops = reconcile_portfolio_delta(prev, report.positions, report.tick(prev, self.state.lessons_hash))
+        ops = reconcile_portfolio_delta(prev, report.positions, report.tick(prev, self.shown))
         steps = steps_of(ops)
         ended = [step for step in steps if isinstance(step, CloseTrade)]
         net = [step.realized_pnl_usd - self.open[step.symbol].fees_usd - step.fees_usd for step in ended]
@@ -62,16 +69,21 @@ class Ledger(ABC):
     def choose_lessons(self, notes: Sequence[Any], memory: MemoryConfig, *, closed: int) -> bool:
         """Choose the lessons of the next decision, and say whether it is time for new ones; neither with memory off.
 
-        `notes` are the one in force and the one before it, the newest first, with `pk`, `content_hash` and
-        `generated_at`; `closed` is how many trades the tick closed.
+        `notes` are the one in force and the one before it, the newest first, with `pk`, `content_hash`, `generated_at`
+        and `held_at`; `closed` is how many trades the tick closed. Two take turns while both can be read; another pair
+        begins anew, and so does one that paused.
         """
         state, config, newest = self.state, memory.reflection, notes[0] if notes else None
+        take_turns = memory.enabled and config.compare == Compare.ALTERNATE and not any(note.held_at for note in notes)
+        other_id = notes[1].pk if take_turns and len(notes) > 1 else None
         if newest and newest.pk != state.note_id:
-            state.note_id, state.openings = newest.pk, 0
             state.closed_since_note = self.count_closed_after(newest) + closed
-        place = choose_place(self.name, state.openings) if config.compare == Compare.ALTERNATE else 0
-        is_read = memory.enabled and notes
-        state.lessons_hash = notes[min(place, len(notes) - 1)].content_hash if is_read else None
+        pair = (newest.pk if newest else None, other_id)
+        if pair != (state.note_id, state.other_note_id):
+            state.note_id, state.other_note_id = pair
+            state.turns_from, state.openings = state.tick_at if other_id else None, 0
+        chosen = notes[choose_place(self.name, state.openings)] if other_id else newest
+        state.lessons_hash = (HELD if chosen.held_at else chosen.content_hash) if chosen and memory.enabled else None
         return memory.enabled and should_run_reflection(
             cadence=config.cadence,
             every_n=config.everyNTrades,

@@ -2,14 +2,14 @@
 
 from bisect import insort
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from decimal import Decimal
 from operator import attrgetter
 from types import SimpleNamespace
 from typing import Any
 
-from learning_app.ledger.core import EXTERNAL_FLATTEN, LIQUIDATED, EngineKind
+from learning_app.ledger.core import WITHOUT_WORDS, EngineKind
 from learning_app.ledger.core.reconcile import Op, without_reason
 from learning_app.lessons.core import hash_lessons_text
 from learning_app.ticks.core import MAX_REJECTIONS, REJECTIONS_FOR, Report, RiskState, State, risk_state
@@ -30,6 +30,7 @@ class MemoryLedger(Ledger):
     def __init__(self, config: SkillConfig, name: str = "") -> None:
         self.config, self.name, self.state = config, name, State()
         self.notes = list[Any]()  # the newest first
+        self.decision = LastDecision(None, EngineKind.NOOP, "")
         self.is_time_to_reflect = False
         self.trades, self.closed = list[Any](), list[Any]()
         self.open: dict[str, Any] = {}
@@ -38,7 +39,7 @@ class MemoryLedger(Ledger):
 
     def first_context(self) -> Context:
         """Return what the first decision reads."""
-        return assemble_context(self, self.config, None, at=None, are_rules_held=self.are_rules_held)
+        return assemble_context(self, self.config, at=None)
 
     def record(self, report: Report) -> tuple[Sequence[Op], Context]:
         """Write a tick that is later than the last; return its ops, and what the next decision reads."""
@@ -47,13 +48,13 @@ class MemoryLedger(Ledger):
         if report.engine is EngineKind.REJECTED:
             self.rejections.append((report.at, report.rule))
         for row in self.apply(steps, report.at).closed:
-            if row.exit_reason not in {"", row.entry_reason, LIQUIDATED, EXTERNAL_FLATTEN}:
+            if row.exit_reason not in WITHOUT_WORDS | {row.entry_reason}:
                 row.is_held = is_refused(row.entry_reason, row.exit_reason)
             insort(self.closed, row, key=NEWEST)
         said = report.proposal
-        decision = LastDecision(said, report.engine, report.rule, is_refused(said.reason if said else ""))
-        context = assemble_context(self, self.config, decision, at=report.at, are_rules_held=self.are_rules_held)
-        return list(map(without_reason, ops)) if decision.is_held else ops, context
+        self.decision = LastDecision(said, report.engine, report.rule, is_refused(said.reason if said else ""))
+        context = assemble_context(self, self.config, at=report.at)
+        return list(map(without_reason, ops)) if self.decision.is_held else ops, context
 
     def make_row(self, **columns: Any) -> Any:
         """Return the row of a new trade, with a number that grows."""
@@ -68,8 +69,12 @@ class MemoryLedger(Ledger):
     def learn(self, lessons: str) -> None:
         """Put lessons in force from the next tick on."""
         said = {"lessons_text": lessons, "content_hash": hash_lessons_text(lessons)}
-        note = SimpleNamespace(pk=len(self.notes) + 1, generated_at=self.state.tick_at, **said)
+        note = SimpleNamespace(pk=len(self.notes) + 1, generated_at=self.state.tick_at, held_at=None, **said)
         self.notes.insert(0, note)
+
+    def last_decision(self) -> LastDecision:
+        """Return what the last tick says of its decision."""
+        return self.decision
 
     def recent_closed(self, limit: int) -> list[tuple[Any, bool]]:
         """Return the closed trades, entered last first."""
@@ -83,8 +88,7 @@ class MemoryLedger(Ledger):
 
     def active_lessons(self) -> str | None:
         """Return the lessons that the next decision is made under."""
-        shown = self.state.lessons_hash
-        return next((note.lessons_text for note in self.notes if note.content_hash == shown), None)
+        return next((note.lessons_text for note in self.notes if note.content_hash == self.shown), None)
 
     def risk_state(self) -> RiskState:
         """Return the session up to the last tick."""
@@ -93,9 +97,9 @@ class MemoryLedger(Ledger):
             self.rejections.popleft()
         return risk_state(self.state, [rule for _at, rule in self.rejections])
 
-    def failed(self, section: str, error: Exception) -> None:
-        """Raise what went wrong: nothing is in the way here."""
-        raise error
+    def read(self, section: str, render: Callable[[], str]) -> str:
+        """Return a section; what goes wrong is raised, for nothing is in the way here."""
+        return render()
 
 
 def is_refused(*texts: str) -> bool:

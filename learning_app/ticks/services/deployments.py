@@ -38,12 +38,12 @@ def deploy(
         skill, _is_new = Skill.objects.get_or_create(owner_id=owner_id, name=skill_name, defaults={"created_at": now})
         row: Deployment | None = Deployment.objects.filter(owner_id=owner_id, name=name).first()
         version = find_or_add_version(skill, config, actor=actor, now=now)
-        if row and (row.skill_id, row.version) == (skill.pk, version.version):
+        if row and row.version == version:
             return row, False
         is_new = row is None
         row = row or Deployment(owner_id=owner_id, name=name, actor=actor, created_at=now)
         watched = None if is_new else watch(DEPLOYMENT_KIND, [row])
-        row.skill, row.version = skill, version.version
+        row.version = version
         row.save()
         AgentState.objects.get_or_create(deployment=row)
         made = record("deployment_changed", watched, actor=actor, at=now) if watched else None
@@ -53,7 +53,7 @@ def deploy(
             tool_call="deployment_created" if is_new else "deployment_changed",
             owner_id=owner_id,
             reasoning=reasoning,
-            details={"id": row.uid, "version": row.version, "sha256": content_digest(version.guarded_text)}
+            details={"id": row.uid, "version": version.number, "sha256": content_digest(version.guarded_text)}
             | name_set(made),
         )
     return row, is_new
@@ -62,7 +62,7 @@ def deploy(
 def find_or_add_version(skill: Skill, config: SkillConfig, *, actor: str, now: datetime) -> SkillVersion:
     """Return the newest version of a skill that says this; a new one where none does. Needs the owner's lock."""
     said: dict[str, Any] = config.model_dump(mode="json")
-    versions = SkillVersion.objects.filter(skill=skill).order_by("-version")
+    versions = SkillVersion.objects.filter(skill=skill).order_by("-number")
     newest: SkillVersion | None = versions.first()
     same = next((each for each in versions if each.config == said), None) if newest else None
     if same:
@@ -70,7 +70,7 @@ def find_or_add_version(skill: Skill, config: SkillConfig, *, actor: str, now: d
     version = SkillVersion(
         owner_id=skill.owner_id,
         skill=skill,
-        version=newest.version + 1 if newest else 1,
+        number=newest.number + 1 if newest else 1,
         config=said,
         actor=actor,
         created_at=now,

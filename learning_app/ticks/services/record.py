@@ -12,8 +12,8 @@ from django.db.models import F
 from django.utils.translation import gettext as _
 
 from learning_app.ledger.core import SNAPSHOT_KIND, TRADE_KIND, EngineKind, TradeAction, TradeStatus
-from learning_app.ledger.core.reconcile import CloseTrade, Op, Step, UpdateMfeMae, without_reason
-from learning_app.ledger.models import DecisionSnapshot, Deployment, SkillVersion, Trade
+from learning_app.ledger.core.reconcile import CloseTrade, Op, OpenTrade, Step, UpdateMfeMae, without_reason
+from learning_app.ledger.models import DecisionSnapshot, Deployment, Trade
 from learning_app.ledger.services import CLOCKS_DIFFER, set_exit_reason
 from learning_app.lessons.models import LessonsUse, ReflectionNote
 from learning_app.lessons.selectors import load_newest_notes
@@ -23,7 +23,7 @@ from learning_app.ticks.core.config import SkillConfig
 from learning_app.ticks.core.context import Context
 from learning_app.ticks.core.ledger import Ledger, Written
 from learning_app.ticks.models import AgentState
-from learning_app.ticks.selectors import get_version, last_snapshot, load_context
+from learning_app.ticks.selectors import last_snapshot, load_context
 from minara_site.kernel.audit_log.services import content_digest, record_audits
 from minara_site.kernel.errors import Conflict, invalid_field
 from minara_site.kernel.events import send_after_commit, trade_outcome_updated, trade_recorded
@@ -46,7 +46,8 @@ def record_tick(
     if report.at > now + CLOCKS_DIFFER:
         raise invalid_field("tick_at", _("tick_at is in the future. Report a tick once it is over."))
     with owner_locked(deployment.owner_id):
-        state = AgentState.objects.get(deployment=deployment)
+        state = AgentState.objects.select_related("deployment__version").get(deployment=deployment)
+        deployment = state.deployment
         if state.tick_at and report.at < state.tick_at:
             raise Conflict(
                 _("A later tick is recorded already. Nothing was changed."),
@@ -54,11 +55,10 @@ def record_tick(
                 current={"tick_at": state.tick_at.isoformat()},
             )
         repeated = last_snapshot(deployment) if report.at == state.tick_at else None
-        version = get_version(deployment, repeated.version if repeated else None)
         ops, rows, snapshot = (
-            ((), None, repeated) if repeated else write_tick(deployment, version, state, report, actor=actor, now=now)
+            ((), None, repeated) if repeated else write_tick(deployment, state, report, actor=actor, now=now)
         )
-    context = load_context(snapshot, version, rows)
+    context = load_context(snapshot, snapshot.version, rows)
     if not snapshot.context_hash:
         DecisionSnapshot.objects.filter(pk=snapshot.pk).update(context_hash=context.hash, context_tokens=context.tokens)
     return ops, context
@@ -66,7 +66,6 @@ def record_tick(
 
 def write_tick(
     deployment: Deployment,
-    version: SkillVersion,
     state: AgentState,
     report: Report,
     *,
@@ -74,10 +73,11 @@ def write_tick(
     now: datetime,
 ) -> tuple[Sequence[Op], Sequence[Trade], DecisionSnapshot]:
     """Write a tick; return its ops, the trades that are open after it, and its snapshot. Needs the owner's lock."""
-    ledger, shown = StoredLedger(deployment, state), state.lessons_hash
+    ledger = StoredLedger(deployment, state)
+    shown = ledger.shown
     ops, steps, net = ledger.reconcile(report)
-    check_amounts(steps)
-    memory = SkillConfig(**version.config).memory
+    check_amounts(ledger, steps)
+    memory = SkillConfig(**deployment.version.config).memory
     if ledger.choose_lessons(load_newest_notes(deployment.pk), memory, closed=len(net)):
         request_reflection(deployment_id=deployment.pk, until=report.at, trigger=memory.reflection.cadence, now=now)
     state.save()
@@ -94,7 +94,7 @@ class StoredLedger(Ledger):
 
     def __init__(self, deployment: Deployment, state: AgentState) -> None:
         self.deployment, self.name, self.state = deployment, deployment.name, state
-        rows = Trade.objects.filter(deployment=deployment, status=TradeStatus.OPEN)
+        rows = Trade.objects.filter(deployment=deployment, status=TradeStatus.OPEN).select_for_update()
         self.open = {row.symbol: row for row in rows}
 
     def make_row(self, **columns: Any) -> Trade:
@@ -104,8 +104,8 @@ class StoredLedger(Ledger):
             **columns,
             owner_id=deployment.owner_id,
             deployment=deployment,
-            skill_id=deployment.skill_id,
-            skill_version=deployment.version,
+            skill_id=deployment.version.skill_id,
+            skill_version=deployment.version.number,
         )
 
     def count_closed_after(self, note: ReflectionNote) -> int:
@@ -113,11 +113,13 @@ class StoredLedger(Ledger):
         return Trade.objects.filter(deployment=self.deployment, exit_tick_at__gt=note.window_end).count()
 
 
-def check_amounts(steps: Sequence[Step]) -> None:
+def check_amounts(ledger: Ledger, steps: Sequence[Step]) -> None:
     """Refuse what no column holds. Raises Invalid."""
     kept = [step.holding for step in steps if isinstance(step, UpdateMfeMae)]
     amounts = [step.realized_pnl_usd for step in steps if isinstance(step, CloseTrade)]
     amounts += [each for holding in kept for each in (holding.realized, holding.mfe, holding.mae)]
+    amounts += [step.fees_usd + ledger.open[step.symbol].fees_usd for step in steps if not isinstance(step, OpenTrade)]
+    amounts.append(ledger.state.pnl_today_usd)
     if any(abs(amount) >= LARGEST for amount in amounts):
         raise invalid_field("portfolio", fault_sentence(UnusableError(Fault.TOO_LARGE)))
 

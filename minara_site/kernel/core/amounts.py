@@ -78,6 +78,11 @@ def mask_amounts(text: str) -> tuple[Segment, ...]:
     return cut(text, find_amounts(text))
 
 
+def hide_amounts(text: str) -> str:
+    """Return the text with dots for what `mask_amounts` marks."""
+    return "".join("••••" if is_private else part for part, is_private in mask_amounts(text))
+
+
 def find_amounts(text: str) -> list[tuple[int, int]]:
     """Return start and end of each amount, address and hash, in no order; they may overlap.
 

@@ -13,7 +13,7 @@ from minara_site.kernel.errors import Conflict, Refused, invalid_field
 from minara_site.kernel.jobs.owner_schedule import nudge
 from minara_site.kernel.ownership import owner_locked
 from profile_app.activity.core.accounts import MAX_ACCOUNTS, SYNC, AccountSource
-from profile_app.activity.models import Account, FillDay, FundingPayment, PerpsFill, SyncState
+from profile_app.activity.models import Account, FillDay, FundingPayment, OwnTrip, PerpsFill, SyncState
 from profile_app.activity.selectors import get_account, list_accounts
 from profile_app.portrait.core.wallets import AddressProblem, check_address
 from profile_app.portrait.services.profile import ADDRESS_PROBLEMS, label_problem
@@ -96,7 +96,7 @@ def purge(*, now: datetime) -> dict[str, int]:
     expired = list(Account.objects.filter(removed_at__lte=now - kept).order_by("pk"))
     for row in expired:
         account = Account.objects.filter(pk=row.pk, removed_at=row.removed_at)  # not one that is restored meanwhile
-        for model in (PerpsFill, FillDay, FundingPayment):
+        for model in (OwnTrip, PerpsFill, FillDay, FundingPayment):
             rows: Any = model.objects.filter(account__in=account)
             while ids := list(rows.values_list("pk", flat=True)[:SLICE]):
                 rows.filter(pk__in=ids).delete()

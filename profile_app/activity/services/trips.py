@@ -15,12 +15,12 @@ from learning_app.ledger.core import LIQUIDATED, EngineKind, TradeSide, TradeSta
 from learning_app.ledger.core.reconcile import (
     CloseTrade,
     FlipTrade,
-    Holding,
     OpenTrade,
     Position,
     Tick,
     UpdateMfeMae,
     exit_columns,
+    holding_of,
     reconcile_portfolio_delta,
 )
 from minara_site.kernel.market.core.values import rounded
@@ -36,9 +36,9 @@ def refresh_trips(account: Account, since_ms: int) -> None:
     """Bring the trips of an account up to date with its fills from a moment on. Needs a locked owner."""
     own = PerpsFill.objects.filter(account=account)
     trips = OwnTrip.objects.filter(account=account)
-    begins, late = dict[str, int](), Q(pk__in=[])
+    late = Q(pk__in=[])
     for symbol in trips.filter(last_ms__gte=since_ms).values_list("symbol", flat=True).distinct():
-        begins[symbol] = begin = begin_of(trips.filter(symbol=symbol), since_ms)
+        begin = begin_of(trips.filter(symbol=symbol), since_ms)
         late |= Q(symbol=symbol, ts_ms__range=(begin, since_ms - 1))
         trips.filter(symbol=symbol, last_ms__gte=begin).delete()
     fills = fill_rows(own.filter(Q(ts_ms__gte=since_ms) | late))
@@ -95,7 +95,7 @@ def mend(trip: OwnTrip | None, before: Decimal, fill: Any) -> OwnTrip | None:
             trip.position_size = abs(before)
             return trip
         trip.status = TradeStatus.CLOSED
-    if not before:
+    if abs(before) <= SAME:
         return None
     [unseen] = feed(None, before, fill)
     unseen.is_complete, unseen.fees_usd = False, None
@@ -110,7 +110,7 @@ def feed(trip: OwnTrip | None, after: Decimal, fill: Any) -> list[OwnTrip]:
     tick = Tick(at, EngineKind.EXECUTED, reason=reason, marks={symbol: fill.price}, fees={symbol: fill.fee})
     side, size_usd = TradeSide.LONG if after > 0 else TradeSide.SHORT, rounded(position * fill.price)
     holds = {symbol: Position(side, position, size_usd, fill.price)} if position > SAME else {}
-    ops = reconcile_portfolio_delta({symbol: holding_of(trip)} if trip else {}, holds, tick)
+    ops = reconcile_portfolio_delta({symbol: holding_of(trip, trip.average_price or ZERO)} if trip else {}, holds, tick)
     changed = list[OwnTrip]()
     for op in ops:
         if isinstance(op, OpenTrade | FlipTrade):
@@ -118,20 +118,6 @@ def feed(trip: OwnTrip | None, after: Decimal, fill: Any) -> list[OwnTrip]:
         if trip is not None and not isinstance(op, OpenTrade):
             go_on(trip, op.close if isinstance(op, FlipTrade) else op, fill, at)
     return changed
-
-
-def holding_of(trip: OwnTrip) -> Holding:
-    """Return an open trip as the core takes it."""
-    size, average = trip.position_size or ZERO, trip.average_price or ZERO
-    return Holding(
-        TradeSide(trip.side),
-        size,
-        average,
-        average,
-        trip.entry_size_usd / trip.entry_price,
-        trip.entry_tick_at,
-        trip.partial_pnl_usd,
-    )
 
 
 def begin(op: OpenTrade, fill: Any) -> OwnTrip:

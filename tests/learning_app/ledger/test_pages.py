@@ -10,13 +10,14 @@ import time_machine
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from learning_app.ledger.models import DecisionSnapshot, Deployment, Skill, Trade
+from learning_app.ledger.models import Trade
 from minara_site.access.models import AccessEntry
 from minara_site.kernel.audit_log.models import AuditEntry
 from profile_app.activity.models import Account, OwnTrip, SyncState
 from tests.kit.clock import NOON
 from tests.kit.page import text_of, words_of
 from tests.kit.visitor import visitor
+from tests.learning_app.lessons.rows import make_deployment
 from tests.learning_app.rows import make_trade, post_prices
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("frozen")]
@@ -28,29 +29,6 @@ AMOUNTS = ("1,237", "1237", "45.61", "43.21", "2.40", "61.07", "18.03", "9,876",
 def main_of(answer, status=200):
     """Return the markup of the page without what stands around it."""
     return unescape(text_of(answer, status).partition("<main")[2])
-
-
-def make_deployment(owner, **fields):
-    """Make a deployment with the snapshot of its first tick."""
-    skill, _is_new = Skill.objects.get_or_create(owner=owner, name="momentum-5m", defaults={"created_at": NOON})
-    known = {"name": "live", "skill": skill, "version": 7, "actor": "key:abcd1234", "created_at": NOON - 90 * HOUR}
-    row = Deployment.objects.create(owner=owner, **(known | fields))
-    DecisionSnapshot.objects.create(
-        owner=owner,
-        deployment=row,
-        version=7,
-        tick_at=NOON - 80 * HOUR,
-        equity_usd=9_876,
-        positions=[],
-        engine_kind="noop",
-        context_hash="0" * 64,
-        context_tokens=0,
-        memory={},
-        actor="key:abcd1234",
-        created_at=NOON - 80 * HOUR,
-        rules_version="1",
-    )
-    return row
 
 
 def closed(owner, net="45.61", *, hours=30, **fields):
@@ -107,7 +85,7 @@ def ids(answer):
 
 
 def test_a_ledger_says_what_its_trades_bring_and_where_they_are(ana, page, django_assert_max_num_queries):
-    live = make_deployment(ana)
+    live = make_deployment(ana, name="live", start_equity_usd=9_876)
     for number, net in enumerate(("45.61", "-20.00", "12.40", "-7.60", "42.40")):
         closed(ana, net, hours=60 - 5 * number, deployment=live)
     make_trade(ana, deployment=live, symbol="ETH")
@@ -115,7 +93,7 @@ def test_a_ledger_says_what_its_trades_bring_and_where_they_are(ana, page, djang
     with django_assert_max_num_queries(20):
         answer = page.get(f"/ledger/agents/{live.uid}/")
     said = words_of(answer)
-    assert "deployment of momentum-5m, version 7" in said
+    assert f"deployment of {live.version.skill.name}, version 7" in said
     assert "5 closed trades since" in said
     assert "1 open" in said
     assert "+$60.81 after fees of $12.00" in said
@@ -126,7 +104,7 @@ def test_a_ledger_says_what_its_trades_bring_and_where_they_are(ana, page, djang
     assert "r, of 5" not in said
     assert "0.81 R in the mean" in said or "R in the mean, of 5 trades with a stop" in said
     listed = words_of(page.get("/ledger/"))
-    assert "live deployment of momentum-5m, version 7 5 60% +$60.81" in listed
+    assert f"live deployment of {live.version.skill.name}, version 7 5 60% +$60.81" in listed
     assert "Agents recorded in sessions 1 100% +$996.60" in listed
     assert "No trades yet" in words_of(visitor(ana).get(f"/ledger/agents/{make_deployment(ana, name='b').uid}/"))
 
@@ -180,7 +158,7 @@ def test_trips_are_found_by_what_they_have_in_common(ana, page, django_assert_ma
 
 
 def test_one_trade_shows_prices_result_reasons_and_its_lessons(ana, page, django_assert_max_num_queries):
-    live = make_deployment(ana)
+    live = make_deployment(ana, name="live", start_equity_usd=9_876)
     trade = closed(ana, deployment=live, entry_lessons_hash="9f02aabbccddeeff", exit_reason="Target <b>reached</b>")
     post_prices("BTC", *((NOON - number * HOUR, str(65_000 + number)) for number in range(26, 34)))
     with django_assert_max_num_queries(20):
@@ -230,7 +208,7 @@ def test_users_read_their_own_operators_and_support_everybodys_and_are_logged(an
 
 
 def test_support_reads_no_amount_on_any_page(ana, sam):
-    live = make_deployment(ana)
+    live = make_deployment(ana, name="live", start_equity_usd=9_876)
     trades = [closed(ana, deployment=live, hours=30 + number) for number in range(6)]
     trip, support = make_trip(ana), visitor(sam)
     pages = [

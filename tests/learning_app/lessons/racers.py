@@ -55,7 +55,7 @@ def tick_beside_a_model() -> str:
 
 def write_note(number: int) -> None:
     """Write one note as the job does."""
-    deployment = Deployment.objects.select_related("owner", "skill").get()
+    deployment = Deployment.objects.select_related("owner", "version__skill").get()
     with owner_locked(deployment.owner_id):
         at = timezone.now()
         store_note(build_note(deployment, f"### Sizing\n- Lesson {number}.", generated_at=at, created_at=at))

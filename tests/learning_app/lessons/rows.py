@@ -27,15 +27,21 @@ SAID = {
 }
 
 
-def make_deployment(owner: Any, *, config: dict[str, Any] | None = None, **fields: Any) -> Deployment:
-    """Make a deployment of a new skill with this config."""
+def make_deployment(
+    owner: Any,
+    *,
+    name: str = "",
+    config: dict[str, Any] | None = None,
+    **state: Any,
+) -> Deployment:
+    """Make a deployment of a new skill with this config, in this state."""
     number = next(_NUMBERS)
     skill = Skill.objects.create(owner=owner, name=f"skill-{number}", created_at=NOON - 9 * DAY)
     written = {"actor": "key:abcd1234", "created_at": NOON - 9 * DAY, "rules_version": RULES.version}
-    SkillVersion.objects.create(owner=owner, skill=skill, version=1, config=config or {}, **written)
-    defaults = {"name": f"agent-{number}", "version": 1, "actor": "key:abcd1234", "created_at": NOON - 9 * DAY}
-    row: Deployment = Deployment.objects.create(owner=owner, skill=skill, **(defaults | fields))
-    AgentState.objects.create(deployment=row)
+    version = SkillVersion.objects.create(owner=owner, skill=skill, number=7, config=config or {}, **written)
+    made = {"name": name or f"agent-{number}", "actor": "key:abcd1234", "created_at": NOON - 9 * DAY}
+    row: Deployment = Deployment.objects.create(owner=owner, version=version, **made)
+    AgentState.objects.create(deployment=row, **state)
     return row
 
 
@@ -47,8 +53,8 @@ def add_trades(deployment: Deployment, *pnls: float, lessons: str | None = None,
         opened_at = closed_at - timedelta(minutes=30)
         defaults = {
             "deployment": deployment,
-            "skill": deployment.skill,
-            "skill_version": 1,
+            "skill": deployment.version.skill,
+            "skill_version": 7,
             "entry_tick_at": opened_at,
             "exit_tick_at": closed_at,
             "exit_price": Decimal(100),
@@ -78,8 +84,8 @@ def build_note(deployment: Deployment, text: str, **fields: Any) -> ReflectionNo
     at = fields.get("generated_at", NOON - 2 * DAY)
     defaults = {
         "owner": deployment.owner,
-        "skill": deployment.skill,
-        "version": 1,
+        "skill": deployment.version.skill,
+        "version": 7,
         "deployment": deployment,
         "status": "active",
         "generated_at": at,

@@ -6,10 +6,12 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, connection, transaction
 
+from learning_app.lessons.core import NOTE_KIND
 from learning_app.lessons.models import ReflectionNote
 from learning_app.lessons.selectors import load_newest_notes
 from learning_app.lessons.services.notes import store_note
 from minara_site.console.quarantine.services import hold_again
+from minara_site.kernel.guard.kinds import purge_discarded, stored_kinds
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.ownership import EVERYONE
 from tests.console.quarantine.one_hold import discard_hold, release_hold
@@ -90,6 +92,19 @@ def test_a_discarded_note_stays_out_of_force(ana):
     assert in_force(deployment) == ["first"]
 
 
+def test_with_a_note_that_was_in_force_and_is_gone_for_good_the_one_before_it_is_again(ana):
+    deployment = make_deployment(ana)
+    store(deployment, "first", hours=3)
+    second = store(deployment, "second", hours=2)
+    ReflectionNote.objects.filter(pk=second.pk).update(lessons_text=ATTACK, rules_version="older")
+    with transaction.atomic():
+        stored_kinds()[NOTE_KIND].rescan([second.pk], now=NOON, actor="job:rescan")
+    assert [bool(note.held_at) for note in load_newest_notes(deployment.pk)] == [True, False]
+    discard_hold(principal=browser(ana), owner=ana, hold_id=Hold.objects.get(object_id=second.pk).pk, now=NOON)
+    assert purge_discarded(cutoff=NOON + HOUR) == 1
+    assert in_force(deployment) == ["first"]
+
+
 def test_the_join_of_the_source_runs_as_it_is_printed(ana):
     deployment = make_deployment(ana)
     note = make_note(deployment, "one", status="superseded", generated_at=NOON - 2 * DAY)
@@ -98,6 +113,6 @@ def test_the_join_of_the_source_runs_as_it_is_printed(ana):
     add_trades(deployment, 99, lessons=None, closed_at=NOON + timedelta(hours=1))
     add_trades(make_deployment(ana), 50, lessons=note.content_hash)
     with connection.cursor() as cursor:
-        cursor.execute(JOIN, [deployment.skill_id])
+        cursor.execute(JOIN, [deployment.version.skill_id])
         [(content_hash, mean, count)] = cursor.fetchall()
     assert (content_hash, float(mean), count) == (note.content_hash, 15.0, 2)

@@ -6,10 +6,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from learning_app.ledger.models import DecisionSnapshot
 from learning_app.lessons.core.reflection import render_lessons
 from learning_app.lessons.models import LessonsUse
-from learning_app.lessons.selectors import find_first_turn, load_results
+from learning_app.lessons.selectors import load_results
 from minara_site.access.models import AccessEntry
 from tests.kit.clock import NOON
 from tests.kit.page import rows_of, text_of, words_of
@@ -17,14 +16,13 @@ from tests.kit.visitor import visitor
 from tests.learning_app.lessons.rows import DAY, HOUR, SAID, add_trades, lessons_of, make_deployment, make_note
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("frozen")]
-TURNS = {"memory": {"reflection": {"compare": "alternate"}}}
 OLD = render_lessons(lessons_of(**SAID))
 NEW = render_lessons(lessons_of(**(SAID | {"sizing": ["Half the size earned as much on 14 trades."]})))
 
 
-def revisions(owner: Any, **fields: Any) -> tuple[Any, Any, Any]:
-    """Make a deployment with an active note and the one before it."""
-    deployment = make_deployment(owner, **fields)
+def revisions(owner: Any, **state: Any) -> tuple[Any, Any, Any]:
+    """Make a deployment in this state with an active note and the one before it."""
+    deployment = make_deployment(owner, **state)
     before = make_note(deployment, OLD, status="superseded", generated_at=NOON - 4 * DAY)
     return deployment, before, make_note(deployment, NEW, generated_at=NOON - 3 * DAY)
 
@@ -139,7 +137,7 @@ class TestComparison:
         assert "earns more" not in found
 
     def test_a_better_one_is_named_with_both_exposures(self, ana, page):
-        deployment, before, note = revisions(ana, config=TURNS)
+        deployment, before, note = revisions(ana, turns_from=NOON - 3 * DAY)
         for number in range(150):
             add_trades(deployment, 8 + number % 7, lessons=note.content_hash, closed_at=NOON + number * DAY / 4)
             add_trades(deployment, -number % 7, lessons=before.content_hash, closed_at=NOON + (number + 0.5) * DAY / 4)
@@ -156,40 +154,22 @@ class TestComparison:
         )
 
     def test_trades_that_were_open_while_the_turn_changed_have_their_own_line(self, ana, page):
-        deployment, before, note = revisions(ana, config=TURNS)
-        add_trades(deployment, 1, lessons=note.content_hash, entry_tick_at=NOON - DAY, created_at=NOON - DAY)
+        deployment, before, note = revisions(ana, turns_from=NOON - 3 * DAY)
+        add_trades(deployment, 1, lessons=note.content_hash, entry_tick_at=NOON - DAY)
         add_trades(deployment, 2, lessons=before.content_hash, symbol="SOL", closed_at=NOON - DAY / 2)
         add_trades(deployment, 3, lessons=note.content_hash, symbol="ETH", closed_at=NOON)
         found = words_of(page_of(page, note))
         assert "open while the turn changed, in no row above 1 " in found
         assert "1 of 20 pairs" in found
 
-    def test_the_tick_that_first_knew_the_note_is_before_the_turns(self, ana, page):
-        deployment, before, note = revisions(ana, config=TURNS)
-        known = note.generated_at + HOUR
-        DecisionSnapshot.objects.create(
-            owner=ana,
-            deployment=deployment,
-            version=1,
-            tick_at=known,
-            equity_usd=1,
-            positions={},
-            engine_kind="noop",
-            context_tokens=0,
-            memory={},
-            actor="key:abcd1234",
-            created_at=known,
-            rules_version="now",
-        )
-        add_trades(deployment, 1, lessons=before.content_hash, created_at=known, closed_at=known)
-        for hours in (2, 4):
-            at = note.generated_at + hours * HOUR
+    def test_only_what_opened_after_the_turns_began_is_paired(self, ana, page):
+        deployment, before, note = revisions(ana, turns_from=NOON - 3 * DAY + HOUR)
+        for hours in (0.5, 1.5, 3.5, 5.5):
+            at = NOON - 3 * DAY + hours * HOUR
             add_trades(deployment, 1, lessons=before.content_hash, closed_at=at)
             add_trades(deployment, 1, lessons=note.content_hash, closed_at=at + HOUR)
-        assert [each.takes_turns for each in load_results(deployment, turns_since=find_first_turn(note))] == [
-            *[True] * 4,
-            False,
-        ]
+        takes_turns = [each.takes_turns for each in load_results(deployment, turns_from=deployment.state.turns_from)]
+        assert takes_turns == [*[True] * 5, *[False] * 3]
         assert "2 of 20 pairs" in words_of(page_of(page, note))
 
     def test_a_trade_under_two_notes_of_equal_text_counts_once(self, ana, page):

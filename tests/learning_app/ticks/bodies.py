@@ -50,7 +50,7 @@ def make_snapshot(deployment: Deployment, reason: str, **fields: Any) -> Decisio
     """Make a tick with this reason as a row."""
     defaults = {
         "owner": deployment.owner,
-        "version": 1,
+        "version": deployment.version,
         "tick_at": START,
         "equity_usd": 10_000,
         "positions": {},
@@ -69,6 +69,10 @@ def make_version(deployment: Deployment, strategy: str, **fields: Any) -> SkillV
     """Make another version of a deployment's skill, with this strategy, as a row."""
     defaults = {"actor": "key:abcd1234", "created_at": START, "rules_version": RULES.version}
     row: SkillVersion = SkillVersion.objects.create(
-        owner=deployment.owner, skill=deployment.skill, version=2, config={"strategy": strategy}, **(defaults | fields)
+        owner=deployment.owner,
+        skill=deployment.version.skill,
+        number=8,
+        config={"strategy": strategy},
+        **(defaults | fields),
     )
     return row

@@ -63,11 +63,16 @@ def opened(**fields):
     return OpenView(SimpleNamespace(**trade | said | fields), Decimal(3438), Decimal("22.4"), Decimal("-8.4"))
 
 
+NOTHING = LastDecision(None, "noop", "")
+
+
 class Memory:
     """What a context is read from; a section that is an exception cannot be read."""
 
-    def __init__(self, *, closed=(), opened=(), lessons=None, risk=QUIET):
-        self.closed, self.opened, self.lessons, self.risk = closed, opened, lessons, risk
+    are_rules_held = False
+
+    def __init__(self, *, closed=(), opened=(), lessons=None, risk=QUIET, decision=NOTHING):
+        self.closed, self.opened, self.lessons, self.risk, self.decision = closed, opened, lessons, risk, decision
         self.failures = []
 
     def answer(self, value):
@@ -87,13 +92,20 @@ class Memory:
     def risk_state(self):
         return self.answer(self.risk)
 
-    def failed(self, section, error):
-        self.failures.append((section, str(error)))
+    def last_decision(self):
+        return self.decision
+
+    def read(self, section, render):
+        try:
+            return render()
+        except OSError as error:
+            self.failures.append((section, str(error)))
+            return ""
 
 
-def assemble(memory, config=None, decision=None):
+def assemble(memory, config=None):
     """Return a context after a tick."""
-    return assemble_context(memory, config or SkillConfig(), decision or LastDecision(None, "noop", ""), at=AT)
+    return assemble_context(memory, config or SkillConfig(), at=AT)
 
 
 def test_the_risk_state_has_the_bytes_of_the_source():
@@ -208,9 +220,9 @@ def test_no_text_closes_a_fence_forges_a_heading_or_grows():
         closed=[(closed(entry_reason=attack), False) for attack in attacks],
         opened=[opened(entry_reason=attack) for attack in attacks],
         lessons="\n".join(attacks),
+        decision=LastDecision(Proposal(reason=attacks[0]), "executed", ""),
     )
-    said = LastDecision(Proposal(reason=attacks[0]), "executed", "")
-    context = assemble(memory, SkillConfig(strategy=attacks[0], avoid=rules), said)
+    context = assemble(memory, SkillConfig(strategy=attacks[0], avoid=rules))
     texts = [*context.sections.values(), *filter(None, context.segments.values())]
     assert not [text for text in texts for tag in FENCE_TAGS if f"<{tag}" in text or f"</{tag}" in text]
     headings = [line for text in texts for line in text.splitlines() if line.startswith("#")]

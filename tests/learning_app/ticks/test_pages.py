@@ -5,7 +5,6 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from learning_app.ledger.models import DecisionSnapshot, Deployment, Trade
-from learning_app.ticks.selectors import get_version
 from minara_site.access.models import AccessEntry
 from tests.kit.api import agent_of
 from tests.kit.page import text_of, toasts_of, undo_of, words_of
@@ -53,12 +52,12 @@ def test_settings_are_tried_then_saved_as_a_version_and_undone(page, uid):
     saved = page.post(path, SETTINGS, follow=True)
     assert toasts_of(saved) == ["Saved as a new version. It counts from the next tick on."]
     row = Deployment.objects.get()
-    config = get_version(row).config
-    assert (row.version, config["strategy"], config["memory"]["recentTradesK"]) == (2, STRATEGY, 30)
+    config = row.version.config
+    assert (row.version.number, config["strategy"], config["memory"]["recentTradesK"]) == (2, STRATEGY, 30)
     assert toasts_of(page.post(path, SETTINGS, follow=True)) == ["Nothing changed."]
     page.post(undo_of(saved))
     row.refresh_from_db()
-    assert row.version == 1
+    assert row.version.number == 1
     refused = page.post(path, {**SETTINGS, "recent_trades": 31})
     assert refused.status_code == 422
     assert "less than or equal to 30" in words_of(refused)
@@ -85,7 +84,7 @@ def test_who_may_open_them(ana, ben, olga, sam, uid):
     assert sorted(AccessEntry.objects.filter(viewer=olga).values_list("kind", flat=True)) == ["deployment", "snapshot"]
     assert "Save settings" not in text_of(visitor(olga).get(paths[0]))
     assert visitor(olga).post(paths[0], SETTINGS).status_code == 404
-    assert Deployment.objects.get().version == 1
+    assert Deployment.objects.get().version.number == 1
 
 
 def test_one_trade_shows_its_lessons_and_what_the_agent_saw(ana, olga, sam):

@@ -6,17 +6,19 @@ from decimal import Decimal
 import pytest
 
 from learning_app.ledger.models import DecisionSnapshot, Deployment, SkillVersion, Trade
+from learning_app.lessons.core import hash_lessons_text
 from learning_app.lessons.models import LessonsUse, ReflectionNote
 from learning_app.ticks.models import AgentState
-from learning_app.ticks.selectors import get_version, load_context, snapshot_before
+from learning_app.ticks.selectors import load_context, snapshot_before
 from learning_app.ticks.tasks import delete_snapshots
 from minara_site.access.policy import Scope
 from minara_site.kernel.events import trade_outcome_updated, trade_recorded
-from minara_site.kernel.guard.core import RULES
 from minara_site.kernel.guard.models import Hold
 from minara_site.kernel.jobs.models import JobRun
 from tests.kit.api import agent_of
 from tests.kit.clock import NOON
+from tests.kit.visitor import visitor
+from tests.learning_app.lessons.rows import HOUR, make_note
 from tests.learning_app.ticks.bodies import START, deploy, position, report, tick
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("frozen")]
@@ -209,8 +211,8 @@ def test_a_deployment_again_is_the_same_and_another_configuration_a_new_version(
     assert deploy(agent) == deployed
     assert deploy(agent, avoid=["Never short."]) == deployed
     assert deploy(agent) == deployed
-    assert [each.version for each in SkillVersion.objects.order_by("version")] == [1, 2]
-    assert Deployment.objects.get().version == 1
+    assert list(SkillVersion.objects.order_by("number").values_list("number", flat=True)) == [1, 2]
+    assert Deployment.objects.get().version.number == 1
     bad = (
         {"memory": {"recentTradesK": 31}},
         {"memory": {"reflection": {"cadence": "hourly"}}},
@@ -253,9 +255,7 @@ def test_what_the_agent_saw_is_computed_again_to_the_byte(agent, deployed):
             agent, deployed, tick(minute, *held, proposed_action=said, kind="rejected" if minute % 10 else "executed")
         )
     snapshots = DecisionSnapshot.objects.order_by("tick_at")
-    found = [
-        (load_context(each, get_version(each.deployment, each.version)).hash, each.context_hash) for each in snapshots
-    ]
+    found = [(load_context(each, each.version).hash, each.context_hash) for each in snapshots]
     assert len(found) == 12
     assert [again for again, _stored in found] == [stored for _again, stored in found]
     assert snapshot_before(snapshots[3]).pk == snapshots[2].pk
@@ -293,32 +293,11 @@ def test_a_key_of_a_deployment_reads_nothing_and_strangers_find_nothing(ana, ben
     assert history.json()["data"] == {"items": []}
 
 
-def make_note(deployment, text, *, hours, status="superseded"):
-    """Make a revision of the lessons that many hours before noon."""
-    at = NOON - timedelta(hours=hours)
-    window = {"generated_at": at, "window_start": at, "window_end": at, "created_at": at}
-    use = {"trades_considered": 3, "input_tokens": 1, "output_tokens": 1, "cost_usd": 0, "model_used": "m"}
-    note: ReflectionNote = ReflectionNote.objects.create(
-        owner=deployment.owner,
-        deployment=deployment,
-        skill=deployment.skill,
-        version=1,
-        lessons_text=text,
-        content_hash=text.ljust(16, "0"),
-        status=status,
-        actor="job:lessons.reflect",
-        rules_version=RULES.version,
-        **window,
-        **use,
-    )
-    return note
-
-
 def test_two_revisions_take_turns_and_a_trade_carries_the_one_that_stood_before_the_agent(agent):
     deployed = deploy(agent, memory={"reflection": {"compare": "alternate"}})
     row = Deployment.objects.get()
-    make_note(row, "older", hours=9)
-    make_note(row, "newer", hours=8, status="active")
+    make_note(row, "older", status="superseded", generated_at=NOON - 9 * HOUR)
+    make_note(row, "newer", generated_at=NOON - 8 * HOUR)
     shown = []
     for minute in range(40):
         held = [position("BTC", "long", 1, 100)] if minute % 2 else []
@@ -326,7 +305,7 @@ def test_two_revisions_take_turns_and_a_trade_carries_the_one_that_stood_before_
         shown.append(lessons.splitlines()[-1])
     trades = list(Trade.objects.order_by("number"))
     stood = [shown[2 * number] for number in range(20)]
-    assert [trade.entry_lessons_hash.rstrip("0") for trade in trades] == stood
+    assert [trade.entry_lessons_hash for trade in trades] == list(map(hash_lessons_text, stood))
     pairs = [set(stood[place : place + 2]) for place in range(0, 20, 2)]
     assert pairs == [{"older", "newer"}] * 10
     assert len({stood[place] for place in range(0, 20, 2)}) == 2
@@ -338,9 +317,63 @@ def test_two_revisions_take_turns_and_a_trade_carries_the_one_that_stood_before_
 def test_with_memory_off_no_lessons_stand_before_the_agent_and_none_are_asked_for(agent):
     config = {"enabled": False, "reflection": {"cadence": "per_n_trades", "everyNTrades": 1}}
     deployed = deploy(agent, memory=config)
-    make_note(Deployment.objects.get(), "newest", hours=9, status="active")
+    make_note(Deployment.objects.get())
     for minute in range(4):
         report(agent, deployed, tick(minute, *([position("BTC", "long", 1, 100)] if minute % 2 else [])))
     assert set(Trade.objects.values_list("entry_lessons_hash", flat=True)) == {None}
     assert list(LessonsUse.objects.values_list("content_hash", "ticks")) == [("", 4)]
     assert not JobRun.objects.filter(job="lessons.reflect").exists()
+
+
+ALTERNATE = {"reflection": {"compare": "alternate"}}
+
+
+def flip_once(agent, deployed, minute):
+    """Hold BTC for a minute."""
+    report(agent, deployed, tick(minute, position("BTC", "long", 1, 100)))
+    return report(agent, deployed, tick(minute + 1))
+
+
+def test_turns_begin_at_the_tick_that_knows_of_them_and_anew_after_a_pause(agent):
+    deployed = deploy(agent)
+    note = make_note(Deployment.objects.get())
+    make_note(Deployment.objects.get(), "older", status="superseded", generated_at=NOON - 90 * HOUR)
+    flip_once(agent, deployed, 0)
+    began = []
+    for minute, memory in ((10, ALTERNATE), (20, ALTERNATE), (30, {}), (40, ALTERNATE)):
+        deploy(agent, memory=memory)
+        flip_once(agent, deployed, minute)
+        began.append(AgentState.objects.get().turns_from)
+    first, again = (START + timedelta(minutes=minute) for minute in (10, 40))
+    assert began == [first, first, None, again]
+    assert AgentState.objects.get().openings == 0
+    ReflectionNote.objects.filter(pk=note.pk).update(held_at=NOON)
+    report(agent, deployed, tick(50))
+    assert AgentState.objects.get().turns_from is None
+
+
+def test_lessons_that_are_held_are_said_to_be_and_stand_beside_no_trade(agent):
+    deployed = deploy(agent, memory=ALTERNATE)
+    make_note(Deployment.objects.get(), held_at=NOON)
+    make_note(Deployment.objects.get(), "older", status="superseded", generated_at=NOON - 90 * HOUR)
+    report(agent, deployed, tick(0))
+    answered = flip_once(agent, deployed, 1)
+    assert answered["context"]["segments"]["lessons"].splitlines()[-1] == "(held)"
+    assert Trade.objects.get().entry_lessons_hash is None
+    assert list(LessonsUse.objects.values_list("content_hash", "ticks")) == [("", 3)]
+    assert [load_context(each, each.version).hash for each in DecisionSnapshot.objects.all()] == list(
+        DecisionSnapshot.objects.values_list("context_hash", flat=True)
+    )
+
+
+def test_a_deployment_of_another_skill_keeps_what_its_ticks_were_answered(ana, agent):
+    deployed = deploy(agent, avoid=["Never short."])
+    report(agent, deployed, tick(0))
+    said = {"name": "momentum", "skill": {"name": "reversals", "config": {"strategy": "Fade the range."}}}
+    assert agent.post("/v1/deployments", said).json()["data"]["skill"]["version"] == 1
+    kept = agent.get(f"/v1/deployments/{deployed}/context").json()["data"]
+    assert "Never short." in kept["segments"]["leash"]
+    assert report(agent, deployed, tick(1))["context"]["segments"]["strategy"] == "Fade the range."
+    first, second = DecisionSnapshot.objects.order_by("tick_at")
+    assert (first.version.skill.name, second.version.skill.name) == ("breakouts", "reversals")
+    assert visitor(ana).get(f"/ledger/ticks/{second.pk}/").status_code == 200
