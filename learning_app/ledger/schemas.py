@@ -42,10 +42,14 @@ class TradeQuery(PageQuery):
 class TradeOut(Record):
     """A trade. Amounts are decimal strings in USD, `realized_pnl_usd` before fees.
 
-    `asset` is what the symbol means, null where that is not known. `held` says why the reasons are left out.
+    `asset` is what the symbol means, null where that is not known. `held` says why the reasons are left out. Where its
+    ticks wrote it, `deployment_id` says of which trading agent; snapshots are those ticks.
     """
 
     id: str
+    deployment_id: str | None
+    skill_id: int | None
+    skill_version: int | None
     symbol: str
     asset: str | None
     side: TradeSide
@@ -55,15 +59,17 @@ class TradeOut(Record):
     entry_size_usd: str
     entry_leverage: str | None
     entry_reason: str | None
+    entry_snapshot_id: int | None
     entry_lessons_hash: str | None
     entry_regime_tag: str | None
     stop_price: str | None
     exit_tick_at: datetime | None
     exit_price: str | None
     exit_reason: str | None
+    exit_snapshot_id: int | None
     holding_minutes: str | None
     realized_pnl_usd: str | None
-    fees_usd: str
+    fees_usd: str | None
     mfe_usd: str | None
     mae_usd: str | None
     held: HeldOut | None

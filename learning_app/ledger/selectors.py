@@ -33,12 +33,13 @@ PLAIN = (
     "entry_regime_tag",
     "exit_tick_at",
 )
+LINKS = ("skill_id", "skill_version", "entry_snapshot_id", "exit_snapshot_id")
 REASONS = ("entry_reason", "exit_reason")
 
 
 def list_trades(*, owner: Owner) -> "QuerySet[Trade]":
     """Return the trades of an owner, unordered."""
-    return Trade.objects.for_owner(owner)
+    return Trade.objects.for_owner(owner).select_related("deployment")
 
 
 def list_newest(*, owner: Owner, asset: str, limit: int) -> list[Trade]:
@@ -67,6 +68,8 @@ def trade_records(rows: Sequence[Trade]) -> list[dict[str, Any]]:
     return [
         {
             "id": row.uid,
+            "deployment_id": row.deployment.uid if row.deployment else None,
+            **{name: getattr(row, name) for name in LINKS},
             **columns_of(row, is_held=row.held_at is not None),
             "held": hold_record(holds[row.pk]) if row.pk in holds else None,
             "created_at": row.created_at,

@@ -3,32 +3,31 @@
 from dataclasses import asdict
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q
 from ninja import Query, Status
 
 from learning_app.ledger.core import TradeStatus
 from learning_app.ledger.core.reconcile import op_record
-from learning_app.ledger.models import Deployment, Trade
+from learning_app.ledger.models import Deployment
 from learning_app.ledger.schemas import TradeOut
-from learning_app.ledger.selectors import trade_records, without_refused
+from learning_app.ledger.selectors import list_trades, trade_records, without_refused
 from learning_app.lessons.models import ReflectionNote
 from learning_app.ticks.schemas import (
     ContextOut,
     DeploymentOut,
-    DeploymentQuery,
     LessonsOut,
     NewDeployment,
-    OneQuery,
     RiskStateOut,
     TickIn,
     TickOut,
 )
 from learning_app.ticks.selectors import (
-    deployment_records,
+    deployment_record,
     get_deployment,
     list_deployments,
     load_last_context,
     load_risk_state,
+    mask_context,
     note_records,
 )
 from learning_app.ticks.services.deployments import deploy
@@ -36,11 +35,11 @@ from learning_app.ticks.services.record import record_tick
 from minara_site.access.access_log import log_opened
 from minara_site.access.api_auth import ApiRouter
 from minara_site.access.policy import Act
-from minara_site.kernel.guard.masking import masked_for
+from minara_site.kernel.ownership import EVERYONE
 from minara_site.shell.answers import answer_list
 from minara_site.shell.pages import PageRequest, done_by
 from minara_site.web.keyset import Order
-from minara_site.web.schemas import Data, Items
+from minara_site.web.schemas import Data, Items, OwnerQuery, PageQuery
 
 router = ApiRouter(tags=["deployments"])
 ONE = "/deployments/{deployment_id}"
@@ -56,7 +55,7 @@ def create(request: PageRequest, payload: NewDeployment) -> Status[dict[str, Any
         config=payload.skill.config,
         **done_by(request),
     )
-    return Status(201 if is_new else 200, {"data": deployment_records([row])[0]})
+    return Status(201 if is_new else 200, {"data": deployment_record(row, request.principal.owner)})
 
 
 @router.post(f"{ONE}/ticks", "Report a tick", Act.TRADE_WRITE, Data[TickOut])
@@ -71,7 +70,7 @@ def tick(request: PageRequest, deployment_id: str, payload: TickIn) -> dict[str,
 
 
 @router.get("/deployments", "List deployments", Act.TRADES_READ, Data[Items[DeploymentOut]])
-def list_(request: PageRequest, query: Query[DeploymentQuery]) -> dict[str, Any]:
+def list_(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
     """List deployments, the newest first."""
     rows = list_deployments(owner=request.principal.reads(Act.TRADES_READ, query.owner))
     return answer_list(
@@ -81,11 +80,11 @@ def list_(request: PageRequest, query: Query[DeploymentQuery]) -> dict[str, Any]
         query,
         scope="v1/deployments",
         kind="deployments",
-        records=deployment_records,
+        records=lambda found: [deployment_record(row, request.principal.owner) for row in found],
     )
 
 
-def find(request: PageRequest, deployment_id: str, query: OneQuery | DeploymentQuery) -> Deployment:
+def find(request: PageRequest, deployment_id: str, query: OwnerQuery) -> Deployment:
     """Return the deployment that is read; another owner's is logged. Raises NotFound."""
     principal, now = request.principal, done_by(request)["now"]
     row = get_deployment(owner=principal.reads(Act.TRADES_READ, query.owner), uid=deployment_id)
@@ -94,35 +93,37 @@ def find(request: PageRequest, deployment_id: str, query: OneQuery | DeploymentQ
 
 
 @router.get(ONE, "Read a deployment", Act.TRADES_READ, Data[DeploymentOut])
-def one(request: PageRequest, deployment_id: str, query: Query[OneQuery]) -> dict[str, Any]:
+def one(request: PageRequest, deployment_id: str, query: Query[OwnerQuery]) -> dict[str, Any]:
     """Read a deployment, its skill in force and its last tick."""
-    return {"data": deployment_records([masked_for(request.principal.owner, find(request, deployment_id, query))])[0]}
+    return {"data": deployment_record(find(request, deployment_id, query), request.principal.owner)}
 
 
 @router.get(f"{ONE}/context", "Read the context", Act.TRADES_READ, Data[ContextOut])
-def context(request: PageRequest, deployment_id: str, query: Query[OneQuery]) -> dict[str, Any]:
+def context(request: PageRequest, deployment_id: str, query: Query[OwnerQuery]) -> dict[str, Any]:
     """Read what the last tick answered; before the first tick the rules alone."""
-    return {"data": asdict(load_last_context(find(request, deployment_id, query)))}
+    row = find(request, deployment_id, query)
+    found = load_last_context(row)
+    return {"data": asdict(found if row.owner_id == request.principal.owner.pk else mask_context(found))}
 
 
 @router.get(f"{ONE}/trades", "List a deployment's trades", Act.TRADES_READ, Data[Items[TradeOut]])
-def trades(request: PageRequest, deployment_id: str, query: Query[DeploymentQuery]) -> dict[str, Any]:
+def trades(request: PageRequest, deployment_id: str, query: Query[PageQuery]) -> dict[str, Any]:
     """List the trades of a deployment, the one that was opened last first."""
-    return answer_trades(request, Trade.objects.filter(deployment=find(request, deployment_id, query)), query)
+    return answer_trades(request, Q(deployment=find(request, deployment_id, query)), query)
 
 
 @router.get(f"{ONE}/open", "List a deployment's open trades", Act.TRADES_READ, Data[Items[TradeOut]])
-def open_(request: PageRequest, deployment_id: str, query: Query[DeploymentQuery]) -> dict[str, Any]:
+def open_(request: PageRequest, deployment_id: str, query: Query[PageQuery]) -> dict[str, Any]:
     """List the open trades of a deployment, with the best and worst mark so far."""
-    rows = Trade.objects.filter(deployment=find(request, deployment_id, query), status=TradeStatus.OPEN)
-    return answer_trades(request, rows, query)
+    is_open = Q(deployment=find(request, deployment_id, query), status=TradeStatus.OPEN)
+    return answer_trades(request, is_open, query)
 
 
-def answer_trades(request: PageRequest, rows: "QuerySet[Trade]", query: DeploymentQuery) -> dict[str, Any]:
+def answer_trades(request: PageRequest, which: Q, query: PageQuery) -> dict[str, Any]:
     """Answer a page of trades; reasons that the guard refuses are left out."""
     return answer_list(
         request,
-        rows,
+        list_trades(owner=EVERYONE).filter(which),
         Order("entry_tick_at"),
         query,
         scope="v1/deployments/trades",
@@ -132,7 +133,7 @@ def answer_trades(request: PageRequest, rows: "QuerySet[Trade]", query: Deployme
 
 
 @router.get(f"{ONE}/lessons", "List a deployment's lessons", Act.TRADES_READ, Data[Items[LessonsOut]])
-def lessons(request: PageRequest, deployment_id: str, query: Query[DeploymentQuery]) -> dict[str, Any]:
+def lessons(request: PageRequest, deployment_id: str, query: Query[PageQuery]) -> dict[str, Any]:
     """List the revisions of the lessons of a deployment, the newest first."""
     return answer_list(
         request,
@@ -146,7 +147,7 @@ def lessons(request: PageRequest, deployment_id: str, query: Query[DeploymentQue
 
 
 @router.get(f"{ONE}/risk-state", "Read the risk state", Act.TRADES_READ, Data[RiskStateOut])
-def risk(request: PageRequest, deployment_id: str, query: Query[OneQuery]) -> dict[str, Any]:
+def risk(request: PageRequest, deployment_id: str, query: Query[OwnerQuery]) -> dict[str, Any]:
     """Read rejections, orders and losses of the session, as the next decision reads them."""
     state = load_risk_state(find(request, deployment_id, query))
     return {"data": asdict(state)}

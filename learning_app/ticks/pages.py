@@ -1,6 +1,5 @@
 """How a trading agent and one of its ticks look: what it reads, and what of that is known to be as it was sent."""
 
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -17,6 +16,7 @@ from learning_app.ticks.selectors import (
     first_context,
     last_snapshot,
     load_context,
+    mask_context,
     snapshot_before,
 )
 from minara_site.access.models import User
@@ -47,7 +47,7 @@ def deployment_context(deployment: Deployment, reader: User, form: SettingsForm,
         config = config.model_copy(update={"memory": form.config(config.memory)})
     context = load_trial(deployment, version, config)
     if deployment.owner_id != reader.pk:
-        context = masked(context)
+        context = mask_context(context)
     ticks = DecisionSnapshot.objects.filter(deployment=deployment).order_by("-tick_at")[:MAX_TICKS]
     tokens = estimate_memory(context, config)
     return {
@@ -85,15 +85,6 @@ def segments_of(context: Context) -> list[tuple[str, str, int, bool]]:
     ]
 
 
-def masked(context: Context) -> Context:
-    """Return a context with secrets masked, for another reader than its owner."""
-    return replace(
-        context,
-        sections={name: mask(text) for name, text in context.sections.items()},
-        segments={name: mask(text) if text else text for name, text in context.segments.items()},
-    )
-
-
 def seen_context(snapshot: DecisionSnapshot, reader: User) -> dict[str, Any]:
     """Return what stood before the agent when it decided at a tick: recomputed, and whether it is what was sent.
 
@@ -103,7 +94,7 @@ def seen_context(snapshot: DecisionSnapshot, reader: User) -> dict[str, Any]:
     if before is None:
         return {"before": None}
     context = load_context(before, before.version)
-    shown = context if snapshot.owner_id == reader.pk else masked(context)
+    shown = context if snapshot.owner_id == reader.pk else mask_context(context)
     texts = [text for text in (*shown.segments.values(), *shown.sections.values()) if text]
     is_same = context.hash == before.context_hash
     return {

@@ -1,28 +1,30 @@
 """What the API of deployments and ticks takes and answers. Shapes: the contract."""
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
 from django.utils.translation import gettext as _
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
 
 from learning_app.ledger.core import MAX_TEXT_CHARS, EngineKind, TradeAction, TradeSide
-from learning_app.ledger.core.reconcile import DUST, Position
+from learning_app.ledger.core.reconcile import Position
 from learning_app.ledger.models import MAX_NAME_CHARS
 from learning_app.ledger.services import check_symbol
 from learning_app.lessons.core import NoteStatus
 from learning_app.ticks.core import MAX_POSITIONS, Proposal, Report
-from learning_app.ticks.core.config import Part, SkillConfig
+from learning_app.ticks.core.config import Part, SkillConfig, without_nulls
 from minara_site.kernel.market.core.values import LARGEST
-from minara_site.web.schemas import HeldOut, OwnerQuery, PageQuery, Record, Strict
+from minara_site.web.schemas import HeldOut, Record, Strict
 from minara_site.web.values import Amount, Moment, Price
 
 MAX_BARS, BAR_FIELDS = 1_000, 6
 Symbol = Annotated[str, AfterValidator(check_symbol)]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_NAME_CHARS)]
-Rule = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:-]{1,60}$")]
+MAX_RULE_CHARS, SMALLEST_USD = 60, Decimal("1e-6")
+Rule = Annotated[str, AfterValidator(lambda rule: re.sub(r"[^A-Za-z0-9_.:-]+", "_", rule.strip())[:MAX_RULE_CHARS])]
 
 
 def check_bars(bars: list[list[float | int | str | None]]) -> list[list[Any]]:
@@ -37,6 +39,9 @@ def check_bars(bars: list[list[float | int | str | None]]) -> list[list[Any]]:
         except ArithmeticError:
             raise ValueError(_("The close of a bar is not a number.")) from None
     return bars
+
+
+Bars = Annotated[list[list[float | int | str | None]], Field(max_length=MAX_BARS), AfterValidator(check_bars)]
 
 
 class PositionIn(Part):
@@ -103,19 +108,17 @@ class TickIn(Part):
     portfolio: PortfolioIn
     proposed_action: ProposedActionIn | None = None
     engine: EngineIn
-    bars: (
-        dict[
-            Symbol,
-            Annotated[list[list[float | int | str | None]], Field(max_length=MAX_BARS), AfterValidator(check_bars)],
-        ]
-        | None
-    ) = None
-    marks: dict[Symbol, Price] | None = None
-    fees: Annotated[dict[Symbol, Amount] | None, Field(description="In USD; negative is a rebate.")] = None
+    bars: Annotated[dict[Symbol, Bars], BeforeValidator(without_nulls)] = {}
+    marks: Annotated[dict[Symbol, Price], BeforeValidator(without_nulls)] = {}
+    fees: Annotated[
+        dict[Symbol, Amount],
+        BeforeValidator(without_nulls),
+        Field(description="In USD; negative is a rebate."),
+    ] = {}
     command: Literal["flatten"] | None = None
 
     def as_report(self) -> Report:
-        """Return what the service takes. What is left of a position, next to nothing of the account, is nothing."""
+        """Return what the service takes; a position of next to nothing is none."""
         said = self.proposed_action
         return Report(
             at=self.tick_at,
@@ -123,15 +126,15 @@ class TickIn(Part):
             positions={
                 each.symbol: Position(each.side, each.size_base, each.size_usd, each.mark_price, each.leverage)
                 for each in self.portfolio.positions
-                if each.size_base and each.size_usd >= DUST * self.portfolio.equity_usd
+                if each.size_usd >= SMALLEST_USD
             },
             costs={each.symbol: each.entry_price for each in self.portfolio.positions},
             engine=self.engine.kind,
             rule=self.engine.rule or "",
             proposal=said.as_proposal() if said else None,
-            marks={each.symbol: each.mark_price for each in self.portfolio.positions} | (self.marks or {}),
-            fees=self.fees or {},
-            bars=self.bars or {},
+            marks={each.symbol: each.mark_price for each in self.portfolio.positions} | self.marks,
+            fees=self.fees,
+            bars=self.bars,
             is_flatten=self.command is not None,
         )
 
@@ -204,11 +207,3 @@ class RiskStateOut(Record):
     executed_today: int
     pnl_pct_today: float | None
     losing_closes: int
-
-
-class DeploymentQuery(PageQuery):
-    """Which page of deployments, trades or lessons."""
-
-
-class OneQuery(OwnerQuery):
-    """Whose deployment."""

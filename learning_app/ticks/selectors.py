@@ -1,6 +1,7 @@
 """Reads of deployments, and the context of one as its last tick answered it."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from functools import cached_property
 from typing import Any
@@ -12,11 +13,13 @@ from django.utils.translation import gettext as _
 from learning_app.ledger.core import HELD, SKILL_KIND, SNAPSHOT_KIND, TRADE_KIND, EngineKind, TradeStatus
 from learning_app.ledger.models import DecisionSnapshot, Deployment, SkillVersion, Trade
 from learning_app.lessons.models import ReflectionNote
-from learning_app.lessons.selectors import find_note
+from learning_app.lessons.selectors import find_note, without_refused
 from learning_app.ticks.core import MAX_REJECTIONS, REJECTIONS_FOR, Proposal, RiskState, State, risk_state
 from learning_app.ticks.core.config import SkillConfig
 from learning_app.ticks.core.context import Context, LastDecision, OpenView, assemble_context
+from minara_site.access.models import User
 from minara_site.kernel.errors import or_not_found
+from minara_site.kernel.guard.masking import mask, masked_for
 from minara_site.kernel.guard.selectors import find_held, find_refused
 from minara_site.kernel.market.core.values import read_amount
 from minara_site.kernel.ownership import Owner
@@ -179,27 +182,31 @@ def first_context(version: SkillVersion) -> Context:
     return assemble_context(DatabaseMemory(DecisionSnapshot(), version), SkillConfig(**version.config), at=None)
 
 
+def mask_context(context: Context) -> Context:
+    """Return a context with secrets masked, for another reader than its owner."""
+    return replace(
+        context,
+        sections={name: mask(text) for name, text in context.sections.items()},
+        segments={name: mask(text) if text else text for name, text in context.segments.items()},
+    )
+
+
 def load_risk_state(deployment: Deployment) -> RiskState:
     """Return the session of a deployment as its next decision reads it."""
     snapshot = last_snapshot(deployment)
     return DatabaseMemory(snapshot, snapshot.version).risk_state() if snapshot else risk_state(State(), ())
 
 
-def deployment_records(rows: Sequence[Deployment]) -> list[dict[str, Any]]:
-    """Return deployments as the API answers them. One query for each skill that is held."""
-    return list(map(deployment_record, rows))
-
-
-def deployment_record(row: Deployment) -> dict[str, Any]:
-    """Return a deployment as the API answers it."""
-    version, state = row.version, row.state
-    is_held = are_rules_held(version)
+def deployment_record(row: Deployment, reader: User) -> dict[str, Any]:
+    """Return a deployment as the API answers it. One query where its skill is held."""
+    version, state = masked_for(reader, row.version), row.state
+    is_held = are_rules_held(row.version)
     config = {**version.config, "strategy": "", "avoid": []} if is_held else version.config
     return {
         "id": row.uid,
-        "name": row.name,
+        "name": masked_for(reader, row).name,
         "skill": {
-            "name": version.skill.name,
+            "name": version.skill.name if row.owner_id == reader.pk else mask(version.skill.name),
             "version": version.number,
             "config": config,
             "held": find_held(SKILL_KIND, version) if version.held_at else None,
@@ -211,7 +218,7 @@ def deployment_record(row: Deployment) -> dict[str, Any]:
 
 
 def note_records(rows: Sequence[ReflectionNote]) -> list[dict[str, Any]]:
-    """Return revisions of lessons as the API answers them."""
+    """Return revisions of lessons as the API answers them; what is held, or refused by today's rules, has no text."""
     return [
         {
             "id": row.pk,
@@ -220,5 +227,5 @@ def note_records(rows: Sequence[ReflectionNote]) -> list[dict[str, Any]]:
             "status": row.status,
             "created_at": row.generated_at,
         }
-        for row in rows
+        for row in without_refused(rows)
     ]

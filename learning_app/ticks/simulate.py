@@ -130,8 +130,9 @@ def simulate(
 
 def reflect(ledger: MemoryLedger) -> None:
     """Ask a model for lessons; a failure, or what is no lesson, changes nothing."""
-    config, rows = ledger.config.model_dump(), ledger.recent_closed(MAX_TRADES)
-    trades = [SimpleNamespace(**vars(row) | dict.fromkeys(REASONS, "")) if is_held else row for row, is_held in rows]
+    config = ledger.config.model_dump()
+    rows = sorted(ledger.closed, key=attrgetter("exit_tick_at", "number"), reverse=True)[:MAX_TRADES]
+    trades = [SimpleNamespace(**vars(row) | dict.fromkeys(REASONS, "")) if row.is_held else row for row in rows]
     if ledger.are_rules_held:
         config |= {"strategy": "", "avoid": ()}
     lessons = ledger.notes[0].lessons_text if ledger.notes else ""

@@ -9,7 +9,7 @@ import pytest
 from django.urls import reverse
 
 from learning_app.learnings.services.change import set_deleted
-from learning_app.ledger.models import Deployment
+from learning_app.ledger.models import Deployment, SkillVersion
 from learning_app.methodologies.services.decide import quarantine
 from learning_app.notes.models import OwnNote
 from learning_app.notes.services import write_note
@@ -76,6 +76,11 @@ def deploy_otherwise(row: Deployment, by: Any) -> None:
     row.refresh_from_db()
 
 
+def version_of_another(row: Deployment) -> SkillVersion:
+    other: SkillVersion = SkillVersion.objects.exclude(skill=row.version.skill).earliest("pk")
+    return other
+
+
 def make_own_note(owner: Any) -> OwnNote:
     said = {"kind": "case", "key": str(OwnNote.objects.count()), "text": "first words"}
     times = {"created_at": NOON, "updated_at": NOON}
@@ -102,7 +107,7 @@ SAMPLES = {
         lambda row, by: quarantine(uid=row.uid, reason="no", actor=f"user:{by.pk}", now=EXACT),
         {"quarantine": 1, "quarantined_by": "judge", "moved_at": LATER},
     ),
-    "deployment": Sample(make_deployment, deploy_otherwise, {"version": 7}),
+    "deployment": Sample(make_deployment, deploy_otherwise, {"version": version_of_another}),
     "own_note": Sample(make_own_note, write_otherwise, {"text_version": 7, "updated_at": LATER}),
     "learning": Sample(make_learning, delete, {"deleted_at": LATER, "deleted_by": "user:9"}),
     "preference": Sample(
@@ -127,7 +132,7 @@ def change(kind: str, row: Any, columns: dict[str, Any], *, by: Any) -> None:
     """Let a stranger change a row, as a service of its room would."""
     watched = services.watch(kind, [row])
     for name, value in columns.items():
-        setattr(row, name, value)
+        setattr(row, name, value(row) if callable(value) else value)
     update_rows(type(row), tuple(columns), [row])
     services.record("stranger", watched, actor=f"user:{by.pk}", at=LATER)
 

@@ -181,7 +181,7 @@ def risk_of(trip: Any) -> Decimal | None:
     return abs(trip.entry_price - trip.stop_price) / trip.entry_price * trip.entry_size_usd
 
 
-def best_of(trip: Closed) -> Decimal | None:
+def best_of(trip: Any) -> Decimal | None:
     """Return the most that a trip was ever worth in USD, before fees; None where no mark is known but its exit's."""
     return None if trip.mfe_usd is None else max(trip.mfe_usd, trip.realized_pnl_usd)
 

@@ -97,15 +97,19 @@ def plain(bullet: str) -> str:
 
 def find_problem(text: str, avoid: Iterable[str]) -> Unusable | None:
     """Return why lessons as rendered are not kept, None where they are. Raises nothing for any text."""
-    lines = text.split("\n")
-    if not any(line.startswith("- ") for line in lines):
-        return Unusable.EMPTY
     if len(text) > MAX_ANSWER_CHARS:
         return Unusable.TOO_LONG
+    if not bullets_of(trim_lessons(text)):
+        return Unusable.EMPTY
     if "\0" in text or find_fence_marks(text):
         return Unusable.UNSAFE
-    said = folded(text)
+    said = folded("\n".join(bullets_of(text)))
     return Unusable.AVOID_RULE if any(folded(rule) in said for rule in avoid if rule.strip()) else None
+
+
+def bullets_of(text: str) -> list[str]:
+    """Return the bullets of lessons as rendered."""
+    return [line for line in text.split("\n") if line.startswith("- ")]
 
 
 def folded(text: str) -> str:

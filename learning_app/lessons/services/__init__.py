@@ -21,12 +21,13 @@ def request_reflection(*, deployment_id: int, until: datetime, trigger: str, now
     `trigger` is the cadence that asks. Nothing is asked while a run of the deployment waits or works, a second time
     for the same tick, or, daily, a second time on a UTC date.
     """
+    if mode_of(REFLECTION_NOTES) is Mode.OFF:
+        return
     arguments = {"deployment_id": deployment_id, "until": until.isoformat(), "trigger": trigger}
     runs = JobRun.objects.filter(job=REFLECT, arguments__deployment_id=deployment_id)
     today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-    again = Q(arguments__trigger=trigger, created_at__gte=today) & (
-        Q(arguments__until=arguments["until"]) | Q(arguments__trigger=Cadence.DAILY)
-    )
-    is_asked = runs.filter(state__in=(RunState.QUEUED, RunState.RUNNING)).exists() or runs.filter(again).exists()
-    if not is_asked and mode_of(REFLECTION_NOTES) is not Mode.OFF:
+    is_asked = Q(state__in=(RunState.QUEUED, RunState.RUNNING)) | Q(arguments__until=arguments["until"])
+    if trigger == Cadence.DAILY:
+        is_asked |= Q(arguments__trigger=trigger, created_at__gte=today)
+    if not runs.filter(is_asked).exists():
         request_run(REFLECT, arguments, now=now, requested_by=ACTOR)

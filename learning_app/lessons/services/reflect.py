@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from learning_app.capabilities import REFLECTION_NOTES
 from learning_app.ledger.core import SKILL_KIND, TradeStatus, net_of
+from learning_app.ledger.core.statistics import best_of
 from learning_app.ledger.models import Deployment, SkillVersion, Trade
 from learning_app.ledger.selectors import without_refused
 from learning_app.lessons.core import hash_lessons_text, reflection_of
@@ -67,14 +68,14 @@ def reflect(*, deployment_id: int, until: str, trigger: str, now: datetime, clai
         settle_run(claim, result={"result": "failed", "reason": failure.problem_code}, now=timezone.now())
         return
     with owner_locked(deployment.owner_id):
-        result = keep(deployment, trades, answer, avoid=version.config.get("avoid", ()), subject=subject)
+        result = keep(deployment.pk, trades, answer, until=datetime.fromisoformat(until), subject=subject)
         settle_run(claim, result={"result": result, "trigger": trigger}, now=timezone.now())
 
 
 def load_trades(deployment: Deployment, *, until: datetime) -> list[Trade]:
-    """Return the trades that were fixed, the newest of them first; refused reasons are empty. Two queries."""
+    """Return the trades that were fixed, closed last first; refused reasons are empty. Two queries."""
     rows = Trade.objects.filter(deployment=deployment, status=TradeStatus.CLOSED, exit_tick_at__lte=until)
-    return without_refused(rows.order_by("-entry_tick_at", "-number")[:MAX_TRADES])
+    return without_refused(rows.order_by("-exit_tick_at", "-number")[:MAX_TRADES])
 
 
 def question_about(
@@ -142,7 +143,7 @@ def summary_of(trades: Sequence[Trade], column: str) -> list[dict[str, Any]]:
 
 def trade_record(trade: Trade) -> dict[str, Any]:
     """Return one trade as the model reads it."""
-    net, best = net_of(trade), trade.mfe_usd or Decimal(0)
+    net, pnl, best = net_of(trade), trade.realized_pnl_usd or Decimal(0), best_of(trade)
     return {
         "symbol": quoted(trade.symbol),
         "side": trade.side,
@@ -153,25 +154,26 @@ def trade_record(trade: Trade) -> dict[str, Any]:
         "net_pnl_usd": f"{net:.2f}",
         "net_pnl_pct": f"{100 * net / trade.entry_size_usd:.1f}",
         "minutes": f"{trade.holding_minutes or 0:.0f}",
-        "captured_of_best": f"{(trade.realized_pnl_usd or 0) / best:.2f}" if best > 0 else None,
+        "captured_of_best": f"{pnl / best:.2f}" if best and best > 0 else None,
         "entry_reason": quoted(trade.entry_reason)[:MAX_REASON_CHARS],
         "exit_reason": quoted(trade.exit_reason)[:MAX_REASON_CHARS],
     }
 
 
 def keep(
-    deployment: Deployment,
+    deployment_id: int,
     trades: Sequence[Trade],
     answer: Answer[Lessons],
     *,
-    avoid: Sequence[str],
+    until: datetime,
     subject: str,
 ) -> str:
     """Put lessons in force and return what became of them; in shadow mode record them. Needs the owner's lock."""
     now, text = timezone.now(), render_lessons(answer.value)
-    problem = find_problem(text, avoid)
-    if not Deployment.objects.filter(pk=deployment.pk).exists():
+    deployment = Deployment.objects.filter(pk=deployment_id).select_related("owner", "version").first()
+    if deployment is None:
         return "gone"
+    problem = find_problem(text, deployment.version.config.get("avoid", ()))
     if problem:
         log.warning("reflection_dropped", deployment=deployment.pk, reason=problem.value)
         return f"dropped: {problem}"
@@ -196,7 +198,7 @@ def keep(
         deployment=deployment,
         generated_at=now,
         window_start=min(trade.entry_tick_at for trade in trades),
-        window_end=max(trade.exit_tick_at for trade in trades if trade.exit_tick_at),
+        window_end=until,
         trades_considered=len(trades),
         lessons_text=text,
         model_used=answer.model,

@@ -1,8 +1,8 @@
 """What a version of a skill says: strategy, avoid rules, and how the memory of its trades is used. Source: S4. Pure."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from learning_app.lessons.core import Cadence, Compare
 
@@ -11,10 +11,16 @@ MAX_STRATEGY_CHARS, MAX_AVOID, MAX_RULE_CHARS, MAX_N = 8_000, 50, 500, 1_000
 Rule = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_RULE_CHARS)]
 
 
+def without_nulls(values: Any) -> Any:
+    """Return a mapping without what is null: null is absent."""
+    return {name: value for name, value in values.items() if value is not None} if isinstance(values, dict) else values
+
+
 class Part(BaseModel):
-    """A part of the configuration; what nobody knows is refused."""
+    """A part of the configuration; what nobody knows is refused, and null is absent."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    _read = model_validator(mode="before")(without_nulls)
 
 
 class ReflectionConfig(Part):

@@ -114,7 +114,6 @@ BAD = [
     tick(5, position("BTC", "long", 1, 100), position("BTC", "short", 1, 100)),
     tick(5, *[position(f"S{number}", "long", 1, 100) for number in range(101)]),
     tick(5, kind="settled"),
-    tick(5, rule="R3 and then some words"),
     tick(5, command="panic"),
     tick(5, unknown=1),
     tick(5, proposed_action={"action": "hold"}),
@@ -177,9 +176,17 @@ def test_a_close_that_is_no_price_ends_no_trade_and_has_no_regime(agent, deploye
 
 
 def test_null_is_absent_and_a_size_of_zero_is_no_position(agent, deployed):
-    nothing = dict.fromkeys(("proposed_action", "bars", "marks", "fees", "command"))
-    report(agent, deployed, tick(0, position("BTC", "long", 0, 100, leverage=None), **nothing))
+    nothing = dict.fromkeys(("proposed_action", "command"))
+    inside = {name: {"BTC": None} for name in ("bars", "marks", "fees")}
+    report(agent, deployed, tick(0, position("BTC", "long", 0, 100, leverage=None), **nothing, **inside))
     assert not Trade.objects.exists()
+    assert deploy(agent, avoid=None, memory={"enabled": None, "reflection": None}) == deployed
+
+
+def test_a_rule_in_words_is_one_name(agent, deployed):
+    report(agent, deployed, tick(0, kind="rejected", rule="Max position: 20% of <equity>" + "x" * 99))
+    [rule] = agent.get(f"/v1/deployments/{deployed}/risk-state").json()["data"]["tail"]
+    assert rule == "Max_position:_20_of_equity_".ljust(60, "x")
 
 
 def test_what_the_guard_refuses_is_held_and_reads_so(agent, deployed):
