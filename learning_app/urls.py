@@ -10,7 +10,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("lessons/", include("learning_app.lessons.urls")),
     path("ledger/", include("learning_app.ticks.urls")),
     path("ledger/", include("learning_app.ledger.urls")),
-    path("notes/", include("learning_app.notes.urls")),
     path("trading-cases/", include("learning_app.cases.urls")),
     path("profile/preferences/", include("learning_app.preferences.urls")),
 ]

@@ -11,4 +11,5 @@ urlpatterns = [
     path("<int:case_id>/", views.case_page, name="one"),
     path("<int:case_id>/reveal/", views.reveal, name="reveal"),
     path("<int:case_id>/reveal/end/", views.reveal_end, name="reveal_end"),
+    path("<int:case_id>/note/", views.note, name="note"),
 ]

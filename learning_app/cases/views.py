@@ -8,6 +8,7 @@ from django.utils.http import urlencode
 from learning_app.cases.pages.case import page_context
 from learning_app.cases.pages.lists import CASES
 from learning_app.cases.selectors import CASE_REVEALS, get_case, list_rows, search_cases
+from learning_app.notes.views import save_note
 from minara_site.access.access_log import log_opened
 from minara_site.access.policy import Act
 from minara_site.kernel.plain_text import storable_problem
@@ -50,6 +51,13 @@ def reveal_end(request: PageRequest, case_id: int) -> HttpResponse:
     case = get_case(owner=request.principal.reaches(Act.CASE_REVEAL), case_id=case_id)
     mask_amounts_again(request, CASE_REVEALS, owner_id=case.owner_id, object_id=case.pk)
     return see_other("cases:one", case_id)
+
+
+@page(Act.NOTE_WRITE, "POST")
+def note(request: PageRequest, case_id: int) -> HttpResponse:
+    """Keep what an owner wrote beside a case."""
+    case = get_case(owner=request.principal.owner, case_id=case_id)
+    return save_note(request, "case", str(case.pk), "cases:one", case_id)
 
 
 def show_case(

@@ -9,9 +9,11 @@ urlpatterns = [
     path("", views.ledger_list, name="list"),
     path("trades/<str:trade_uid>/reveal/", views.reveal, name="reveal"),
     path("trades/<str:trade_uid>/reveal/end/", views.reveal_end, name="reveal_end"),
+    path("trades/<str:trade_uid>/note/", views.note, name="note"),
     path("trips/<int:trip_id>/", views.trip_page, name="trip"),
     path("trips/<int:trip_id>/reveal/", views.reveal_trip, name="reveal_trip"),
     path("trips/<int:trip_id>/reveal/end/", views.reveal_trip_end, name="reveal_trip_end"),
+    path("trips/<int:trip_id>/note/", views.note_trip, name="note_trip"),
     path("<slug:trade_source>/<str:ledger_key>/", views.ledger_page, name="one"),
     path("<slug:trade_source>/<str:ledger_key>/trades/", views.trip_list, name="trips"),
 ]

@@ -10,8 +10,9 @@ from learning_app.ledger.models import Trade
 from learning_app.ledger.pages.labels import TripRow
 from learning_app.ledger.pages.ledger import head_context, page_context
 from learning_app.ledger.pages.lists import TRIPS, list_context
-from learning_app.ledger.pages.trade import OWN_TRIPS, TRADES, TripKind, id_of, trade_context
+from learning_app.ledger.pages.trade import OWN_TRIPS, TRADES, TripKind, id_of, note_key, trade_context
 from learning_app.ledger.trips import get_ledger, list_trips
+from learning_app.notes.views import save_note
 from minara_site.access.access_log import log_access, log_opened
 from minara_site.access.policy import Act
 from minara_site.kernel.errors import or_not_found
@@ -92,16 +93,30 @@ def reveal_trip_end(request: PageRequest, trip_id: int) -> HttpResponse:
     return mask_trip(request, get_trip(request, trip_id), OWN_TRIPS)
 
 
-def get_trade(request: PageRequest, uid: str) -> Trade:
-    """Return a trade that the reader may open. Raises NotFound."""
-    rows = Trade.objects.for_owner(request.principal.reaches(Act.LEDGER_READ))
+@page(Act.NOTE_WRITE, "POST")
+def note(request: PageRequest, trade_uid: str) -> HttpResponse:
+    """Keep what an owner wrote beside a trade."""
+    trade = get_trade(request, trade_uid, Act.NOTE_WRITE)
+    return save_note(request, TRADES.beside, note_key(trade), TRADES.page, trade_uid)
+
+
+@page(Act.NOTE_WRITE, "POST")
+def note_trip(request: PageRequest, trip_id: int) -> HttpResponse:
+    """Keep what an owner wrote beside a trip of an own account."""
+    trip = get_trip(request, trip_id, Act.NOTE_WRITE)
+    return save_note(request, OWN_TRIPS.beside, note_key(trip), OWN_TRIPS.page, trip_id)
+
+
+def get_trade(request: PageRequest, uid: str, act: Act = Act.LEDGER_READ) -> Trade:
+    """Return a trade that the caller may open for an act. Raises NotFound."""
+    rows = Trade.objects.for_owner(request.principal.reaches(act))
     found: Trade | None = rows.filter(uid=uid).select_related("owner", "deployment").first()
     return or_not_found(found, _("There is no such trade."))
 
 
-def get_trip(request: PageRequest, trip_id: int) -> Any:
-    """Return a round trip of an own account that the reader may open. Raises NotFound."""
-    owner = request.principal.reaches(Act.LEDGER_READ)
+def get_trip(request: PageRequest, trip_id: int, act: Act = Act.LEDGER_READ) -> Any:
+    """Return a round trip of an own account that the caller may open for an act. Raises NotFound."""
+    owner = request.principal.reaches(act)
     for source in load_sources().values():
         if source.page == OWN_TRIPS.page:
             found = source.list_trips(owner).filter(pk=trip_id).select_related("owner").first()

@@ -13,7 +13,7 @@ class OwnNote(OwnedRow):
     """One note; `key` names what it is beside, within its kind. It reads as its owner wrote it last."""
 
     kind = models.CharField(max_length=8)
-    key = models.CharField(max_length=40)
+    key = models.CharField(max_length=80)
     text = models.TextField(blank=True)
     text_version = models.PositiveIntegerField(default=1)
     actor = models.CharField(max_length=80)

@@ -112,6 +112,7 @@ ENDS = {  # how a row that an act made looks once it is undone
     "owner_schedules": lambda _row: True,  # a look at what there is to read
     "api_keys": lambda row: row["revoked_at"] is not None,
     "learned_preferences": lambda row: row["state"] == "rejected",
+    "own_notes": lambda row: row["text"] == "",
     "skill_versions": lambda _row: True,  # a version stays, in force or not
     "bundle_transfers": lambda row: row["state"] == "expired",
     "methodology_audit_acknowledgements": lambda row: row["ended_at"] is not None,
@@ -188,7 +189,9 @@ WALKS: dict[str, Walk] = {
     "held:undo": Walk(caller="olga", first=("held:release",), undo={"confirmed": "1"}),
     "role_memory:mark": Walk(),
     "ticks:deployment": Walk(),
-    "notes:write": Walk(),
+    "ledger:note": Walk(),
+    "ledger:note_trip": Walk(),
+    "cases:note": Walk(),
     "cases:reveal": Walk(caller="sam"),
     "cases:reveal_end": Walk(caller="sam", first=("cases:reveal",), undo={"reason": "ticket 8842"}),
     "ledger:reveal": Walk(caller="sam"),
@@ -368,9 +371,9 @@ def test_every_form_of_a_page_is_in_the_table() -> None:
 
 def test_the_screen_says_it_before_the_click() -> None:
     text = "\n".join(path.read_text() for path in Path(settings.BASE_DIR, "templates").rglob("*.html"))
-    said = set(re.findall(r"""\{% undo_(?:note|text) ["']([\w:]+)["']""", text))
+    said = set(re.findall(r"""(?:\{% undo_(?:note|text) ["']|act=["'](?=\w+:))([\w:]+)["']""", text))
     said |= {
-        name for name in ROUTES if name.startswith(("governance:", "users:e")) or name.endswith(":bulk")
+        name for name in ROUTES if name.startswith(("governance:", "users:e", "ledger:")) or name.endswith(":bulk")
     }  # by name
     assert said <= ROUTES.keys()
     silent = {act.name for act in ACTS if act.undo not in {act.name, ""} and act.undo not in SIGNING_IN} - said - TOASTS

@@ -416,10 +416,6 @@ def seed(user: Any, canary: str, word: str) -> Tenant:
             for number in range(MANY)
         ][-1].uid,
         "content_hash": seed_lessons(user, canary),
-        "note_kind": "case",
-        "note_key": write_note(
-            owner_id=user.pk, kind="case", key=str(case.pk), text=f"{canary} too early", actor=me.actor, now=now
-        ).key,
         **seed_ticks(user, canary, actor=me.actor),
         "learning_id": learning.pk,
         "learning_uid": learning.uid,
@@ -529,6 +525,8 @@ def seed_ticks(user: Any, canary: str, *, actor: str) -> dict[str, Any]:
             proposal=proposal,
         )
         record_tick(deployment=deployment, report=report, actor=actor, now=now)
+    beside = Trade.objects.filter(owner=user).latest("pk").uid
+    write_note(owner_id=user.pk, kind="trade", key=beside, text=f"{canary} too early", actor=actor, now=now)
     last = DecisionSnapshot.objects.filter(deployment=deployment).order_by("tick_at").last()
     return {"deployment_id": deployment.uid, "snapshot_id": last.pk if last else 0}
 

@@ -29,20 +29,32 @@ AROUND = timedelta(hours=12)
 
 @dataclass(frozen=True, slots=True)
 class TripKind:
-    """A kind of round trip: the URL name of its page, its name in the access log, and its reveals."""
+    """A kind of round trip: the URL names of its page and acts, and what notes and the access log call it."""
 
     page: str
+    reveal: str
+    reveal_end: str
+    note: str
+    beside: str
     kind: str
     reveals: Reveals
 
 
 TRADES = TripKind(
     "ticks:trade",
+    "ledger:reveal",
+    "ledger:reveal_end",
+    "ledger:note",
+    beside="trade",
     kind="trade",
     reveals=Reveals(kind="trade_reveal", begun="trade_revealed", ended="trade_reveal_ended"),
 )
 OWN_TRIPS = TripKind(
     "ledger:trip",
+    "ledger:reveal_trip",
+    "ledger:reveal_trip_end",
+    "ledger:note_trip",
+    beside="trip",
     kind="own_trip",
     reveals=Reveals(kind="own_trip_reveal", begun="trade_revealed", ended="trade_reveal_ended"),
 )
@@ -51,6 +63,11 @@ OWN_TRIPS = TripKind(
 def id_of(trip: Any) -> int | str:
     """Return what names a trip in addresses."""
     return trip.uid if isinstance(trip, Trade) else trip.pk
+
+
+def note_key(trip: Any) -> str:
+    """Return what names a trip beside its note: an own one is made anew of its fills when more are read."""
+    return trip.uid if isinstance(trip, Trade) else f"{trip.account_id}:{trip.symbol}:{trip.first_ms}"
 
 
 def ledger_url(trip: Any) -> str:
@@ -75,9 +92,8 @@ def trade_context(trip: Any, principal: Principal, *, now: datetime, kind: TripK
         "is_own": trip.owner_id == principal.owner.pk,
         "page_url": row.url,
         "page_id": id_of(trip),
-        "is_trip": kind is OWN_TRIPS,
-        "note_kind": "trip" if kind is OWN_TRIPS else "trade",
-        "own_note": find_note(principal, "trip" if kind is OWN_TRIPS else "trade", id_of(trip)),
+        "kind": kind,
+        "own_note": find_note(principal, kind.beside, note_key(trip)),
         "ledger_url": ledger_url(trip),
         "chart": load_chart(trip, now),
         "r": row.net / risk if row.net is not None and risk else None,

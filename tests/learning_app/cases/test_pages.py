@@ -153,7 +153,7 @@ def test_one_case_shows_prices_outcome_and_what_it_did_to_each_hint(page, ana):
     outcome = words_of(re.search(r'<ol class="timeline">.*?</ol>', narrowed, re.DOTALL)[0])
     assert "Credited" in outcome
     assert "Decided" not in outcome
-    assert shown.count('method="post"') == shown.count('action="/notes/case/') == 1, "nobody edits a case"
+    assert shown.count('method="post"') == shown.count('/note/"') == 1, "nobody edits a case"
     post_prices("BTC", (case.window_ends_at + minutes, "97"))
     run_cron(now=NOON, requested_by="test")
     said = words_of(page.get(one(case)))

@@ -13,10 +13,11 @@ from django.test.utils import CaptureQueriesContext
 from learning_app.ledger.models import Trade
 from minara_site.access.models import AccessEntry
 from minara_site.kernel.audit_log.models import AuditEntry
-from profile_app.activity.models import Account, OwnTrip, SyncState
+from profile_app.activity.models import Account
 from tests.kit.clock import NOON
 from tests.kit.page import text_of, words_of
 from tests.kit.visitor import visitor
+from tests.learning_app.ledger.rows import make_trip
 from tests.learning_app.lessons.rows import make_deployment
 from tests.learning_app.rows import make_trade, post_prices
 
@@ -48,35 +49,6 @@ def closed(owner, net="45.61", *, hours=30, **fields):
         "entry_reason": "Bought for $55.5 because the trend is up",
     }
     return make_trade(owner, hours=hours, **(known | fields))
-
-
-def make_trip(owner, **fields):
-    """Make a round trip of an own account that was read four minutes ago."""
-    account, _is_new = Account.objects.get_or_create(
-        owner=owner,
-        source="perps",
-        wallet="0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed",
-        defaults={"actor": "x", "created_at": NOON},
-    )
-    state = {"last_synced_at": NOON, "last_success_at": NOON - timedelta(minutes=4)}
-    SyncState.objects.get_or_create(owner=owner, source="perps_fills", sub_account_id=account.wallet, defaults=state)
-    known = {
-        "symbol": "BTC",
-        "asset": "BTC",
-        "side": "long",
-        "status": "closed",
-        "entry_tick_at": NOON - 2 * HOUR,
-        "exit_tick_at": NOON - HOUR,
-        "entry_price": 65_000,
-        "exit_price": 66_000,
-        "entry_size_usd": 1_237,
-        "realized_pnl_usd": Decimal("45.61"),
-        "fees_usd": Decimal("2.40"),
-        "holding_minutes": 60,
-        "first_ms": 1,
-        "last_ms": 2,
-    }
-    return OwnTrip.objects.create(owner=owner, account=account, **(known | fields))
 
 
 def ids(answer):
