@@ -43,8 +43,8 @@ PAGE_ACTS = (
     PageAct("cases:note", undo="undo"),
     PageAct("cases:reveal", undo="cases:reveal_end", note=_("It ends after 15 minutes; you can end it earlier.")),
     PageAct("cases:reveal_end", undo="cases:reveal", note=_("You can reveal them again, with a reason.")),
-    PageAct("ledger:reveal", undo="ledger:reveal_end", note=_("It ends after 15 minutes; you can end it earlier.")),
-    PageAct("ledger:reveal_end", undo="ledger:reveal", note=_("You can reveal them again, with a reason.")),
+    PageAct("ticks:reveal", undo="ticks:reveal_end", note=_("It ends after 15 minutes; you can end it earlier.")),
+    PageAct("ticks:reveal_end", undo="ticks:reveal", note=_("You can reveal them again, with a reason.")),
     PageAct(
         "ledger:reveal_trip",
         undo="ledger:reveal_trip_end",

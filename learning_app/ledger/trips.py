@@ -38,7 +38,8 @@ def list_trips(ledger: TradeLedger, *, owner: Owner) -> "QuerySet[Any]":
 
 def newest_closed(rows: "QuerySet[Any]") -> tuple[list[Closed], bool]:
     """Return the newest closed trips in the order of their ends, and whether there are more. One query."""
-    found = list(map(Closed._make, order_closed(rows).values_list(*Closed._fields)[: MAX_CLOSED + 1]))
+    columns = [name for name in Closed._fields if hasattr(rows.model, name)]
+    found = [Closed(*values) for values in order_closed(rows).values_list(*columns)[: MAX_CLOSED + 1]]
     return sorted(found[:MAX_CLOSED], key=attrgetter("exit_tick_at", "entry_tick_at")), len(found) > MAX_CLOSED
 
 

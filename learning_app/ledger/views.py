@@ -70,27 +70,19 @@ def trip_page(request: PageRequest, trip_id: int) -> HttpResponse:
 
 
 @page(Act.TRADE_REVEAL, "POST")
-def reveal(request: PageRequest, trade_uid: str) -> HttpResponse:
-    """Show support the amounts of a trade for 15 minutes, with a reason that its owner reads."""
-    return reveal_trip_of(request, get_trade(request, trade_uid), TRADES)
-
-
-@page(Act.TRADE_REVEAL, "POST")
-def reveal_end(request: PageRequest, trade_uid: str) -> HttpResponse:
-    """Mask the amounts again before the 15 minutes are over."""
-    return mask_trip(request, get_trade(request, trade_uid), TRADES)
-
-
-@page(Act.TRADE_REVEAL, "POST")
 def reveal_trip(request: PageRequest, trip_id: int) -> HttpResponse:
-    """Show support the amounts of a trip of an own account."""
-    return reveal_trip_of(request, get_trip(request, trip_id), OWN_TRIPS)
+    """Show support the amounts of a trip of an own account for 15 minutes, with a reason that its owner reads."""
+    trip = get_trip(request, trip_id)
+    refused = reveal_amounts(request, OWN_TRIPS.reveals, owner_id=trip.owner_id, object_id=trip.pk)
+    return show_trip(request, trip, OWN_TRIPS, refused) if refused else see_other(OWN_TRIPS.page, trip_id)
 
 
 @page(Act.TRADE_REVEAL, "POST")
 def reveal_trip_end(request: PageRequest, trip_id: int) -> HttpResponse:
-    """Mask the amounts of a trip again."""
-    return mask_trip(request, get_trip(request, trip_id), OWN_TRIPS)
+    """Mask the amounts again before the 15 minutes are over."""
+    trip = get_trip(request, trip_id)
+    mask_amounts_again(request, OWN_TRIPS.reveals, owner_id=trip.owner_id, object_id=trip.pk)
+    return see_other(OWN_TRIPS.page, trip_id)
 
 
 @page(Act.NOTE_WRITE, "POST")
@@ -122,18 +114,6 @@ def get_trip(request: PageRequest, trip_id: int, act: Act = Act.LEDGER_READ) -> 
             found = source.list_trips(owner).filter(pk=trip_id).select_related("owner").first()
             return or_not_found(found, _("There is no such trade."))
     raise AssertionError(OWN_TRIPS.page)
-
-
-def reveal_trip_of(request: PageRequest, trip: Any, kind: TripKind) -> HttpResponse:
-    """Show the amounts of a round trip, or its page with what is wrong with the reason."""
-    refused = reveal_amounts(request, kind.reveals, owner_id=trip.owner_id, object_id=id_of(trip))
-    return show_trip(request, trip, kind, refused) if refused else see_other(kind.page, id_of(trip))
-
-
-def mask_trip(request: PageRequest, trip: Any, kind: TripKind) -> HttpResponse:
-    """Mask the amounts of a round trip."""
-    mask_amounts_again(request, kind.reveals, owner_id=trip.owner_id, object_id=id_of(trip))
-    return see_other(kind.page, id_of(trip))
 
 
 def show_trip(

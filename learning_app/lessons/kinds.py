@@ -24,7 +24,9 @@ class LessonsKind(HeldAtKind):
     on_release = _("The agent reads them from its next tick on, unless newer ones are in force.")
 
     def url_of(self, row: ReflectionNote) -> str:
-        return reverse("lessons:one", args=[row.content_hash]) if row.content_hash else ""
+        if not row.content_hash or row.deployment is None:
+            return ""
+        return f"{reverse('lessons:one', args=[row.content_hash])}?deployment={row.deployment.uid}"
 
     def lock(self, ids: Collection[int]) -> dict[int, Any]:
         lock_owners(ReflectionNote.objects.filter(pk__in=ids).values_list("owner_id", flat=True))

@@ -107,7 +107,7 @@ class DeploymentsPart(DemoPart[DemoDeployment]):
         skill, is_new = Skill.objects.get_or_create(owner=owner, name=row.skill, defaults=made)
         if not is_new:
             return
-        version = find_or_add_version(skill, row.config, actor=AGENT_KEY, now=at)
+        version = find_or_add_version(skill, row.config, None, actor=AGENT_KEY, now=at)
         SkillVersion.objects.filter(pk=version.pk).update(is_demo=True)
         deployment = Deployment.objects.create(**made, name=row.name, version=version, actor=AGENT_KEY)
         AgentState.objects.create(deployment=deployment)

@@ -10,15 +10,17 @@ from learning_app.ledger.models import DecisionSnapshot, Deployment, SkillVersio
 from learning_app.lessons.core.reflection import read_slots
 from learning_app.lessons.selectors import find_note
 from learning_app.ticks.core.config import SkillConfig
-from learning_app.ticks.core.context import LESSONS, WARN_FROM, Context, estimate_memory
+from learning_app.ticks.core.context import LESSONS, WARN_FROM, Context, estimate_memory, render_risk
 from learning_app.ticks.forms import SettingsForm
 from learning_app.ticks.selectors import (
     first_context,
     last_snapshot,
     load_context,
+    load_risk_state,
     mask_context,
     snapshot_before,
 )
+from minara_site.access.actors import name_actors
 from minara_site.access.models import User
 from minara_site.access.policy import Act
 from minara_site.access.principal import Principal
@@ -48,22 +50,26 @@ def deployment_context(deployment: Deployment, reader: User, form: SettingsForm,
     context = load_trial(deployment, version, config)
     if deployment.owner_id != reader.pk:
         context = mask_context(context)
-    ticks = DecisionSnapshot.objects.filter(deployment=deployment).order_by("-tick_at")[:MAX_TICKS]
+    ticks = DecisionSnapshot.objects.filter(deployment=deployment).defer("positions", "memory", "proposed_action")
+    versions = SkillVersion.objects.filter(skill=version.skill_id).defer("config").order_by("-number")[:MAX_VERSIONS]
+    names = name_actors({each.actor for each in versions}, reader=reader)
     tokens = estimate_memory(context, config)
     return {
         "title": mask(deployment.name) if deployment.owner_id != reader.pk else deployment.name,
         "deployment": deployment,
         "is_own": deployment.owner_id == reader.pk,
         "version": version,
-        "versions": SkillVersion.objects.filter(skill=version.skill_id).order_by("-number")[:MAX_VERSIONS],
+        "versions": [(each, names[each.actor]) for each in versions],
         "context": context,
         "texts": [text for text in context.sections.values() if text],
+        "session": "" if config.memory.enabled else render_risk(load_risk_state(deployment)),
+        "is_read": config.memory.enabled,
         "segments": segments_of(context),
         "tokens": tokens,
         "is_large": tokens > WARN_FROM,
         "warn_from": WARN_FROM,
         "is_tried": is_tried,
-        "ticks": [masked_for(reader, tick) for tick in ticks],
+        "ticks": [masked_for(reader, tick) for tick in ticks.order_by("-tick_at")[:MAX_TICKS]],
     }
 
 

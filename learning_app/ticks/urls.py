@@ -8,5 +8,7 @@ app_name = "ticks"
 urlpatterns = [
     path("deployments/<str:deployment_id>/", views.deployment, name="deployment"),
     path("trades/<str:trade_uid>/", views.trade, name="trade"),
+    path("trades/<str:trade_uid>/reveal/", views.reveal, name="reveal"),
+    path("trades/<str:trade_uid>/reveal/end/", views.reveal_end, name="reveal_end"),
     path("ticks/<int:snapshot_id>/", views.snapshot, name="snapshot"),
 ]

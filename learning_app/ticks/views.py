@@ -6,6 +6,7 @@ from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
 from learning_app.ledger.core import DEPLOYMENT_KIND
+from learning_app.ledger.models import Trade
 from learning_app.ledger.pages.trade import TRADES
 from learning_app.ledger.views import get_trade, show_trip
 from learning_app.ticks.core.config import SkillConfig
@@ -16,7 +17,7 @@ from learning_app.ticks.services.deployments import deploy
 from minara_site.access.access_log import log_opened
 from minara_site.access.policy import Act
 from minara_site.shell.pages import PageRequest, done_by, page
-from minara_site.shell.reveals import RevealForm
+from minara_site.shell.reveals import RevealForm, mask_amounts_again, reveal_amounts
 from minara_site.shell.undo import undo_url
 from minara_site.web.responses import render_page, see_other, toast
 
@@ -59,6 +60,26 @@ def snapshot(request: PageRequest, snapshot_id: int) -> HttpResponse:
 @page(Act.LEDGER_READ)
 def trade(request: PageRequest, trade_uid: str) -> HttpResponse:
     """Show one trade, with the lessons in force and what the agent saw. Who opens somebody else's leaves a line."""
+    return show_trade(request, get_trade(request, trade_uid), RevealForm())
+
+
+@page(Act.TRADE_REVEAL, "POST")
+def reveal(request: PageRequest, trade_uid: str) -> HttpResponse:
+    """Show support the amounts of a trade for 15 minutes, with a reason that its owner reads."""
     row = get_trade(request, trade_uid)
+    refused = reveal_amounts(request, TRADES.reveals, owner_id=row.owner_id, object_id=trade_uid)
+    return show_trade(request, row, refused) if refused else see_other(TRADES.page, trade_uid)
+
+
+@page(Act.TRADE_REVEAL, "POST")
+def reveal_end(request: PageRequest, trade_uid: str) -> HttpResponse:
+    """Mask the amounts again before the 15 minutes are over."""
+    row = get_trade(request, trade_uid)
+    mask_amounts_again(request, TRADES.reveals, owner_id=row.owner_id, object_id=trade_uid)
+    return see_other(TRADES.page, trade_uid)
+
+
+def show_trade(request: PageRequest, row: Trade, form: RevealForm) -> HttpResponse:
+    """Answer the page of a trade; errors in the form make it 422."""
     parts = trade_parts(row, request.principal)
-    return show_trip(request, row, TRADES, RevealForm(), template="learning_app/ticks/trade.html", **parts)
+    return show_trip(request, row, TRADES, form, template="learning_app/ticks/trade.html", **parts)

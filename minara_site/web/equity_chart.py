@@ -4,9 +4,10 @@ Drawn twice, so that letters keep their size on a phone (screens U-13); template
 SVG. Units are SVG user units.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from types import MappingProxyType
 
 from minara_site.web.charts import FLOOR, Frame, Spot, Tick, Value, closed, path, scale, tick_places
 from minara_site.web.price_chart import bounds, steps
@@ -38,6 +39,7 @@ class EquityDrawing(Frame):
     fall_ticks: Sequence[Tick]
     days: Sequence[Tick]
     fall_top: float
+    notes: Sequence[Tick]
 
     @property
     def day_label(self) -> float:
@@ -61,15 +63,16 @@ def equity_chart(
     *,
     words: Words,
     fall_words: Words,
+    notes: Mapping[date, str] = MappingProxyType({}),
 ) -> EquityChart | None:
-    """Return the chart of days, oldest first; None without any."""
+    """Return the chart of days, oldest first, with `notes` at some of them; None without any."""
     if not points:
         return None
     rows = [
         Value(point.label, point.value, f"{words(point.value)} ({fall_words(point.fall)})") for point in points[::-1]
     ]
     wide, narrow = (
-        draw(points, words, fall_words, width=width, height=height, days=days)
+        draw(points, words, fall_words, notes, width=width, height=height, days=days)
         for width, height, days in ((588, 226, 5), (330, 220, 3))
     )
     return EquityChart(label, rows, wide, narrow)
@@ -79,6 +82,7 @@ def draw(
     points: Sequence[EquityPoint],
     words: Words,
     fall_words: Words,
+    notes: Mapping[date, str],
     *,
     width: int,
     height: int,
@@ -117,6 +121,7 @@ def draw(
         fall_ticks=[Tick(fall_top, fall_words(0)), *([Tick(end, fall_words(deepest))] if deepest else ())],
         days=[Tick(places[index], points[index].label) for index in tick_places(len(points), days)],
         fall_top=fall_top,
+        notes=[Tick(x, notes[each.day]) for x, each in zip(places, points, strict=True) if each.day in notes],
     )
 
 

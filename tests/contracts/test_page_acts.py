@@ -194,8 +194,8 @@ WALKS: dict[str, Walk] = {
     "cases:note": Walk(),
     "cases:reveal": Walk(caller="sam"),
     "cases:reveal_end": Walk(caller="sam", first=("cases:reveal",), undo={"reason": "ticket 8842"}),
-    "ledger:reveal": Walk(caller="sam"),
-    "ledger:reveal_end": Walk(caller="sam", first=("ledger:reveal",), undo={"reason": "ticket 8842"}),
+    "ticks:reveal": Walk(caller="sam"),
+    "ticks:reveal_end": Walk(caller="sam", first=("ticks:reveal",), undo={"reason": "ticket 8842"}),
     "ledger:reveal_trip": Walk(caller="sam"),
     "ledger:reveal_trip_end": Walk(caller="sam", first=("ledger:reveal_trip",), undo={"reason": "ticket 8842"}),
     "role_memory:undo": Walk(first=("role_memory:mark",), undo={"correct": "yes"}),
@@ -373,7 +373,9 @@ def test_the_screen_says_it_before_the_click() -> None:
     text = "\n".join(path.read_text() for path in Path(settings.BASE_DIR, "templates").rglob("*.html"))
     said = set(re.findall(r"""(?:\{% undo_(?:note|text) ["']|act=["'](?=\w+:))([\w:]+)["']""", text))
     said |= {
-        name for name in ROUTES if name.startswith(("governance:", "users:e", "ledger:")) or name.endswith(":bulk")
+        name
+        for name in ROUTES
+        if name.startswith(("governance:", "users:e", "ledger:", "ticks:")) or name.endswith(":bulk")
     }  # by name
     assert said <= ROUTES.keys()
     silent = {act.name for act in ACTS if act.undo not in {act.name, ""} and act.undo not in SIGNING_IN} - said - TOASTS

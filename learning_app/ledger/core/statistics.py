@@ -43,6 +43,7 @@ class Closed(NamedTuple):
     realized_pnl_usd: Decimal
     fees_usd: Decimal | None
     mfe_usd: Decimal | None
+    entry_lessons_hash: str | None = None
 
     @property
     def net(self) -> Decimal:
@@ -247,6 +248,14 @@ def balances_of(trips: Sequence[Closed], *, zone: tzinfo, start: Decimal | None)
             share = share_of(fall, peak, start)
             found[day] = Balance(day, total, -fall, None if share is None else -share)
     return list(found.values())
+
+
+def lessons_days(trips: Iterable[Closed], *, zone: tzinfo) -> dict[date, str]:
+    """Return when trips under other lessons closed first, by the name of the lessons; in the order of their ends."""
+    first: dict[str, date] = {}
+    for trip in trips:
+        first.setdefault(trip.entry_lessons_hash or "", trip.exit_tick_at.astimezone(zone).date())
+    return {day: lessons for lessons, day in list(first.items())[1:]}
 
 
 def group_by(trips: Iterable[Closed], key: Callable[[Closed], Key]) -> dict[Key, Group]:

@@ -1,9 +1,9 @@
 """One ledger by day: what it says together, equity and drawdown, a month of days, and what trips have in common."""
 
 from calendar import Calendar
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, timedelta, tzinfo
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -16,11 +16,12 @@ from learning_app.ledger.core import TradeStatus
 from learning_app.ledger.core.statistics import (
     MIN_TRIPS,
     ZERO,
-    Balance,
+    Closed,
     Group,
     Statistics,
     balances_of,
     groups_of,
+    lessons_days,
     statistics_of,
 )
 from learning_app.ledger.pages.labels import ENDED, SIDES, name_of
@@ -78,10 +79,11 @@ def page_context(ledger: TradeLedger, principal: Principal, *, month: str, now: 
         "max_closed": MAX_CLOSED,
         "min_trips": MIN_TRIPS,
         "zone": str(zone),
-        "equity": draw_equity(balances_of(closed, zone=zone, start=start), figures, start, is_masked=is_masked),
+        "equity": draw_equity(closed, figures, start, zone=zone, is_masked=is_masked),
         "has_start": start is not None,
         "month": month_context(groups["day"], month, is_masked=is_masked, today=now.astimezone(zone).date()),
         "symbols": shape_groups(groups["symbol"], str, order=lambda row: -row.group.trips)[:MAX_SYMBOLS],
+        "more_symbols": max(len(groups["symbol"]) - MAX_SYMBOLS, 0),
         "hours": shape_groups(groups["hour"], hour_label, order=lambda row: row.label),
         "hour_chart": None if is_masked else draw_hours(groups["hour"]),
         "panels": (
@@ -131,21 +133,22 @@ def pct_label(value: float) -> str:
 
 
 def draw_equity(
-    balances: Iterable[Balance],
+    closed: Sequence[Closed],
     figures: Statistics,
     start: Decimal | None,
     *,
+    zone: tzinfo,
     is_masked: bool,
 ) -> EquityChart | None:
     """Return the chart in USD; with amounts masked in percent of the start, and none where that is not known."""
     if is_masked and not start:
         return None
     points = []
-    for each in balances:
+    for each in balances_of(closed, zone=zone, start=start):
         total = each.total + (start or ZERO)
         value = float(100 * total / start) if is_masked and start else float(total)
         fall = float(each.fall) if each.fall_share is None else 100 * each.fall_share
-        points.append(EquityPoint(each.day, date_format(each.day, _("j M")), value, fall))
+        points.append(EquityPoint(each.day, date_format(each.day, _("j M Y")), value, fall))
     words = pct_label if is_masked else usd_label
     fall_words = usd_label if start is None else pct_label
     label = ngettext(
@@ -156,7 +159,10 @@ def draw_equity(
     if points:
         ends = {"label": label, "end": words(points[-1].value), "fall": fall_words(min(each.fall for each in points))}
         label = _("%(label)s: now %(end)s, deepest fall %(fall)s") % ends
-    return equity_chart(points, label, words=words, fall_words=fall_words)
+    notes = {
+        day: _("new lessons %(hash)s") % {"hash": each[:8]} for day, each in lessons_days(closed, zone=zone).items()
+    }
+    return equity_chart(points, label, words=words, fall_words=fall_words, notes=notes)
 
 
 def draw_hours(groups: Mapping[int, Group]) -> SignedColumns:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 from django.db.models import F, Q, Value
 from django.db.models.functions import Coalesce
 from django.urls import reverse
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_lazy as _, pgettext_lazy
 
 from learning_app.ledger.core import TradeStatus
 from learning_app.ledger.core.statistics import ZERO, Group
@@ -21,8 +21,8 @@ from minara_site.web.lists import Column, Empty, ListSpec, by_time, time_column
 
 RESULTS = {
     "won": (_("won"), Q(realized_pnl_usd__gt=Coalesce(F("fees_usd"), Value(ZERO)))),
-    "lost": (_("lost"), Q(realized_pnl_usd__lt=Coalesce(F("fees_usd"), Value(ZERO)))),
-    "open": (_("open"), Q(status=TradeStatus.OPEN)),
+    "lost": (pgettext_lazy("trade", "lost"), Q(realized_pnl_usd__lt=Coalesce(F("fees_usd"), Value(ZERO)))),
+    "open": (pgettext_lazy("trade", "open"), Q(status=TradeStatus.OPEN)),
     "incomplete": (_("incomplete"), Q(status=TradeStatus.CLOSED, realized_pnl_usd=None)),
 }
 OTHERWISE = "trader"
@@ -47,12 +47,12 @@ TRIPS = ListSpec(
     row="learning_app/ledger/_trip_row.html",
     columns=(
         Column(_("Symbol")),
-        time_column(_("Entry")),
-        Column(_("Size"), numeric=True),
+        time_column(pgettext_lazy("trade", "Entry")),
+        Column(pgettext_lazy("trade", "Size"), numeric=True),
         Column(_("Entry, exit"), numeric=True),
         Column(_("Net result"), numeric=True),
         Column(_("MFE, MAE"), numeric=True),
-        Column(_("Held"), numeric=True),
+        Column(pgettext_lazy("trade", "Held"), numeric=True),
         Column(_("Regime")),
         Column(_("Lessons")),
     ),

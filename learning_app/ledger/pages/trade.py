@@ -42,8 +42,8 @@ class TripKind:
 
 TRADES = TripKind(
     "ticks:trade",
-    "ledger:reveal",
-    "ledger:reveal_end",
+    "ticks:reveal",
+    "ticks:reveal_end",
     "ledger:note",
     beside="trade",
     kind="trade",

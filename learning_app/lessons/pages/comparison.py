@@ -44,7 +44,9 @@ def comparison_context(deployment: Deployment, revisions: Sequence[ReflectionNot
     turns_from = deployment.state.turns_from
     kept, apart = split_by_turns(load_results(deployment, turns_from=turns_from))
     order = {lessons: place for place, lessons in enumerate([*(note.content_hash for note in revisions), ""])}
-    arms = sorted(summarise(kept).values(), key=lambda arm: order.get(arm.lessons, len(order)))
+    arms = sorted(
+        summarise([each for each in kept if each.lessons in order]).values(), key=lambda arm: order[arm.lessons]
+    )
     use = load_use(deployment)
     verdict = compare(kept, newest=newest, before=before, take_turns=turns_from is not None)
     other = before if verdict.better == newest else newest

@@ -36,8 +36,10 @@ def deploy(
             raise invalid_field(field, _("Choose another name: this one reads like an instruction or a secret."))
     with owner_locked(owner_id):
         skill, _is_new = Skill.objects.get_or_create(owner_id=owner_id, name=skill_name, defaults={"created_at": now})
-        row: Deployment | None = Deployment.objects.filter(owner_id=owner_id, name=name).first()
-        version = find_or_add_version(skill, config, actor=actor, now=now)
+        row: Deployment | None = (
+            Deployment.objects.filter(owner_id=owner_id, name=name).select_related("version").first()
+        )
+        version = find_or_add_version(skill, config, row.version if row else None, actor=actor, now=now)
         if row and row.version == version:
             return row, False
         is_new = row is None
@@ -59,14 +61,23 @@ def deploy(
     return row, is_new
 
 
-def find_or_add_version(skill: Skill, config: SkillConfig, *, actor: str, now: datetime) -> SkillVersion:
-    """Return the newest version of a skill that says this; a new one where none does. Needs the owner's lock."""
+def find_or_add_version(
+    skill: Skill,
+    config: SkillConfig,
+    in_force: SkillVersion | None,
+    *,
+    actor: str,
+    now: datetime,
+) -> SkillVersion:
+    """Return the version that is in force, or the newest of the skill, where it says this; else a new one.
+
+    Needs the owner's lock.
+    """
     said: dict[str, Any] = config.model_dump(mode="json")
-    versions = SkillVersion.objects.filter(skill=skill).order_by("-number")
-    newest: SkillVersion | None = versions.first()
-    same = next((each for each in versions if each.config == said), None) if newest else None
-    if same:
-        return same
+    newest: SkillVersion | None = SkillVersion.objects.filter(skill=skill).order_by("-number").first()
+    for known in (in_force, newest):
+        if known and known.skill_id == skill.pk and known.config == said:
+            return known
     version = SkillVersion(
         owner_id=skill.owner_id,
         skill=skill,

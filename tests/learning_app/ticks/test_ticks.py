@@ -218,8 +218,8 @@ def test_a_deployment_again_is_the_same_and_another_configuration_a_new_version(
     assert deploy(agent) == deployed
     assert deploy(agent, avoid=["Never short."]) == deployed
     assert deploy(agent) == deployed
-    assert list(SkillVersion.objects.order_by("number").values_list("number", flat=True)) == [1, 2]
-    assert Deployment.objects.get().version.number == 1
+    assert list(SkillVersion.objects.order_by("number").values_list("number", flat=True)) == [1, 2, 3]
+    assert Deployment.objects.get().version.number == 3
     bad = (
         {"memory": {"recentTradesK": 31}},
         {"memory": {"reflection": {"cadence": "hourly"}}},
