@@ -70,7 +70,7 @@ def test_the_tick_of_an_entry_shows_what_stood_before_the_agent(page, uid):
     assert len(queries) <= MAX_QUERIES
     assert "Computed again, and equal to what was answered:" in shown
     assert "a breakout of 0 minutes" in shown
-    assert "Nothing: it was the first tick." in words_of(page.get(f"/ledger/ticks/{snapshot.pk - 1}/"))
+    assert "No earlier tick is kept" in words_of(page.get(f"/ledger/ticks/{snapshot.pk - 1}/"))
     DecisionSnapshot.objects.filter(pk=snapshot.pk - 1).update(held_at=snapshot.tick_at)
     held = words_of(page.get(f"/ledger/ticks/{snapshot.pk}/"))
     assert "Words that read “(held)” below were held or deleted since" in held
