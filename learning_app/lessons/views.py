@@ -13,6 +13,7 @@ from minara_site.access.policy import Act
 from minara_site.kernel.core.diff import word_diff
 from minara_site.kernel.errors import or_not_found
 from minara_site.kernel.guard.masking import masked_for
+from minara_site.kernel.plain_text import storable_problem
 from minara_site.shell.pages import PageRequest, page
 from minara_site.web.responses import render_page
 
@@ -28,7 +29,7 @@ def note_page(request: PageRequest, content_hash: str) -> HttpResponse:
     principal, uid = request.principal, request.GET.get("deployment", "")
     found = list_notes(owner=principal.reaches(Act.LESSONS_READ)).filter(content_hash=content_hash)
     if uid:
-        found = found.filter(deployment__uid=uid)
+        found = found.none() if storable_problem(uid) else found.filter(deployment__uid=uid)
     note = or_not_found(found.order_by("-generated_at", "-pk").first(), _("There are no such lessons."))
     deployment = or_not_found(note.deployment, _("There are no such lessons."))
     log_opened(principal, note.owner_id, kind="reflection_note", object_id=content_hash, now=timezone.now())
