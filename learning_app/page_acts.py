@@ -38,7 +38,7 @@ PAGE_ACTS = (
         note=_("The run ends without a decision. What its roles said stays; you can start another run."),
     ),
     PageAct("ticks:deployment", undo="undo"),
-    PageAct("ledger:note", undo="undo"),
+    PageAct("ticks:note", undo="undo"),
     PageAct("ledger:note_trip", undo="undo"),
     PageAct("cases:note", undo="undo"),
     PageAct("cases:reveal", undo="cases:reveal_end", note=_("It ends after 15 minutes; you can end it earlier.")),

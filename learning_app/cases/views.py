@@ -8,6 +8,7 @@ from django.utils.http import urlencode
 from learning_app.cases.pages.case import page_context
 from learning_app.cases.pages.lists import CASES
 from learning_app.cases.selectors import CASE_REVEALS, get_case, list_rows, search_cases
+from learning_app.notes.forms import NoteForm
 from learning_app.notes.views import save_note
 from minara_site.access.access_log import log_opened
 from minara_site.access.policy import Act
@@ -57,13 +58,14 @@ def reveal_end(request: PageRequest, case_id: int) -> HttpResponse:
 def note(request: PageRequest, case_id: int) -> HttpResponse:
     """Keep what an owner wrote beside a case."""
     case = get_case(owner=request.principal.owner, case_id=case_id)
-    return save_note(request, "case", str(case.pk), "cases:one", case_id)
+    refused = save_note(request, "case", str(case.pk))
+    return show_case(request, case_id, refused) if refused else see_other("cases:one", case_id)
 
 
 def show_case(
     request: PageRequest,
     case_id: int,
-    form: RevealForm,
+    form: RevealForm | NoteForm,
 ) -> HttpResponse:
     """Answer the page of a case; errors in the form make it 422."""
     principal, now = request.principal, timezone.now()
@@ -81,6 +83,8 @@ def show_case(
         show=request.GET.get("show", ""),
         now=now,
     )
+    if isinstance(form, NoteForm):
+        context["note_form"] = form
     link = request.build_absolute_uri(reverse("cases:one", args=[case_id]))
     return render_form(
         request,

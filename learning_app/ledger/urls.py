@@ -7,7 +7,6 @@ from learning_app.ledger import views
 app_name = "ledger"
 urlpatterns = [
     path("", views.ledger_list, name="list"),
-    path("trades/<str:trade_uid>/note/", views.note, name="note"),
     path("trips/<int:trip_id>/", views.trip_page, name="trip"),
     path("trips/<int:trip_id>/reveal/", views.reveal_trip, name="reveal_trip"),
     path("trips/<int:trip_id>/reveal/end/", views.reveal_trip_end, name="reveal_trip_end"),

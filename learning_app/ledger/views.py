@@ -10,8 +10,9 @@ from learning_app.ledger.models import Trade
 from learning_app.ledger.pages.labels import TripRow
 from learning_app.ledger.pages.ledger import head_context, page_context
 from learning_app.ledger.pages.lists import TRIPS, list_context
-from learning_app.ledger.pages.trade import OWN_TRIPS, TRADES, TripKind, id_of, note_key, trade_context
+from learning_app.ledger.pages.trade import OWN_TRIPS, TripKind, id_of, note_key, trade_context
 from learning_app.ledger.trips import get_ledger, list_trips
+from learning_app.notes.forms import NoteForm
 from learning_app.notes.views import save_note
 from minara_site.access.access_log import log_access, log_opened
 from minara_site.access.policy import Act
@@ -86,17 +87,11 @@ def reveal_trip_end(request: PageRequest, trip_id: int) -> HttpResponse:
 
 
 @page(Act.NOTE_WRITE, "POST")
-def note(request: PageRequest, trade_uid: str) -> HttpResponse:
-    """Keep what an owner wrote beside a trade."""
-    trade = get_trade(request, trade_uid, Act.NOTE_WRITE)
-    return save_note(request, TRADES.beside, note_key(trade), TRADES.page, trade_uid)
-
-
-@page(Act.NOTE_WRITE, "POST")
 def note_trip(request: PageRequest, trip_id: int) -> HttpResponse:
     """Keep what an owner wrote beside a trip of an own account."""
     trip = get_trip(request, trip_id, Act.NOTE_WRITE)
-    return save_note(request, OWN_TRIPS.beside, note_key(trip), OWN_TRIPS.page, trip_id)
+    refused = save_note(request, OWN_TRIPS.beside, note_key(trip), has_stop=trip.stop_price is None)
+    return show_trip(request, trip, OWN_TRIPS, refused) if refused else see_other(OWN_TRIPS.page, trip_id)
 
 
 def get_trade(request: PageRequest, uid: str, act: Act = Act.LEDGER_READ) -> Trade:
@@ -120,12 +115,14 @@ def show_trip(
     request: PageRequest,
     trip: Any,
     kind: TripKind,
-    form: RevealForm,
+    form: RevealForm | NoteForm,
     *,
     template: str = "learning_app/ledger/trade.html",
     **more: Any,
 ) -> HttpResponse:
     """Answer the page of a round trip, with `more` for its template; errors in the form make it 422."""
+    if isinstance(form, NoteForm):
+        more["note_form"] = form
     principal, now = request.principal, timezone.now()
     log_opened(principal, trip.owner_id, kind=kind.kind, object_id=id_of(trip), now=now)
     context = trade_context(trip, principal, now=now, kind=kind)

@@ -1,6 +1,7 @@
 """Writing a note; the words before are kept, and an undo brings them back."""
 
 from datetime import datetime
+from decimal import Decimal
 
 from learning_app.notes.models import MAX_NOTE_CHARS, NOTE_KIND, OwnNote
 from minara_site.kernel.audit_log.services import content_digest, record_audit
@@ -9,8 +10,17 @@ from minara_site.kernel.ownership import owner_locked
 from minara_site.kernel.plain_text import clean_text
 
 
-def write_note(*, owner_id: int, kind: str, key: str, text: str, actor: str, now: datetime) -> OwnNote | None:
-    """Return the note with these words, None where it has them already. Raises Invalid for what cannot be stored.
+def write_note(
+    *,
+    owner_id: int,
+    kind: str,
+    key: str,
+    text: str,
+    actor: str,
+    now: datetime,
+    stop_price: Decimal | None = None,
+) -> OwnNote | None:
+    """Return the note as it is said now, None where it reads so already. Raises Invalid for what cannot be stored.
 
     `kind` is one of BESIDE, `key` of something of this owner.
     """
@@ -18,11 +28,11 @@ def write_note(*, owner_id: int, kind: str, key: str, text: str, actor: str, now
     with owner_locked(owner_id):
         beside = {"owner_id": owner_id, "kind": kind, "key": key}
         row: OwnNote | None = OwnNote.objects.filter(**beside).first()
-        if text == (row.text if row else ""):
+        if (text, stop_price) == ((row.text, row.stop_price) if row else ("", None)):
             return None
         row = row or OwnNote.objects.create(**beside, actor=actor, created_at=now, updated_at=now)
         watched, earlier = watch(NOTE_KIND, [row]), {"text": row.text}
-        row.text, row.updated_at = text, now
+        row.text, row.stop_price, row.updated_at = text, stop_price, now
         keep_texts(NOTE_KIND, row, earlier, actor=actor, now=now)
         row.save()
         made = record("own_note_kept", watched, actor=actor, at=now)

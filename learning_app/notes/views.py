@@ -1,21 +1,29 @@
 """Writing a note from the page of a trade or a case."""
 
-from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
+from learning_app.notes.forms import NoteForm
 from learning_app.notes.models import NOTE_KIND
 from learning_app.notes.services import write_note
+from minara_site.kernel.errors import Invalid
 from minara_site.shell.pages import PageRequest, done_by
 from minara_site.shell.undo import undo_url
-from minara_site.web.responses import see_other, toast
+from minara_site.web.forms import show_refusal
+from minara_site.web.responses import toast
 
 
-def save_note(request: PageRequest, kind: str, key: str, page: str, page_id: int | str) -> HttpResponse:
-    """Keep what an owner wrote beside something of their own, and go back to its page. Raises Invalid."""
-    principal, text = request.principal, request.POST.get("text", "").replace("\r\n", "\n")
-    row = write_note(owner_id=principal.owner.pk, kind=kind, key=key, text=text, **done_by(request))
+def save_note(request: PageRequest, kind: str, key: str, *, has_stop: bool = False) -> NoteForm | None:
+    """Keep what an owner wrote beside something of their own; return the form where it cannot be kept."""
+    principal, form = request.principal, NoteForm(request.POST, has_stop=has_stop)
+    if not form.is_valid():
+        return form
+    try:
+        row = write_note(owner_id=principal.owner.pk, kind=kind, key=key, **form.cleaned_data, **done_by(request))
+    except Invalid as refusal:
+        show_refusal(form, refusal)
+        return form
     if row:
         toast(request, _("Note saved."), undo_url(NOTE_KIND, row, principal))
     else:
         toast(request, _("Nothing changed."))
-    return see_other(page, page_id)
+    return None

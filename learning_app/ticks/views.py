@@ -7,8 +7,10 @@ from django.utils.translation import gettext as _
 
 from learning_app.ledger.core import DEPLOYMENT_KIND
 from learning_app.ledger.models import Trade
-from learning_app.ledger.pages.trade import TRADES
+from learning_app.ledger.pages.trade import TRADES, note_key
 from learning_app.ledger.views import get_trade, show_trip
+from learning_app.notes.forms import NoteForm
+from learning_app.notes.views import save_note
 from learning_app.ticks.core.config import SkillConfig
 from learning_app.ticks.forms import SettingsForm
 from learning_app.ticks.pages import deployment_context, snapshot_context, trade_parts
@@ -79,7 +81,15 @@ def reveal_end(request: PageRequest, trade_uid: str) -> HttpResponse:
     return see_other(TRADES.page, trade_uid)
 
 
-def show_trade(request: PageRequest, row: Trade, form: RevealForm) -> HttpResponse:
+@page(Act.NOTE_WRITE, "POST")
+def note(request: PageRequest, trade_uid: str) -> HttpResponse:
+    """Keep what an owner wrote beside a trade."""
+    row = get_trade(request, trade_uid, Act.NOTE_WRITE)
+    refused = save_note(request, TRADES.beside, note_key(row), has_stop=row.stop_price is None)
+    return show_trade(request, row, refused) if refused else see_other(TRADES.page, trade_uid)
+
+
+def show_trade(request: PageRequest, row: Trade, form: RevealForm | NoteForm) -> HttpResponse:
     """Answer the page of a trade; errors in the form make it 422."""
     parts = trade_parts(row, request.principal)
     return show_trip(request, row, TRADES, form, template="learning_app/ticks/trade.html", **parts)

@@ -189,7 +189,7 @@ WALKS: dict[str, Walk] = {
     "held:undo": Walk(caller="olga", first=("held:release",), undo={"confirmed": "1"}),
     "role_memory:mark": Walk(),
     "ticks:deployment": Walk(),
-    "ledger:note": Walk(),
+    "ticks:note": Walk(),
     "ledger:note_trip": Walk(),
     "cases:note": Walk(),
     "cases:reveal": Walk(caller="sam"),

@@ -16,6 +16,7 @@ from learning_app.cases.selectors import CASE_REVEALS, hints_of, list_outcome_ev
 from learning_app.court.core import MAX_CONTROLLED_HOURS
 from learning_app.methodologies.models import LifecycleEvent
 from learning_app.methodologies.querysets import trust_rules
+from learning_app.notes.forms import NoteForm
 from learning_app.notes.selectors import find_note
 from learning_app.vocabulary import LifecycleKind
 from minara_site.access.actors import name_actors
@@ -162,7 +163,7 @@ def page_context(
         "row": CaseRow(case),
         "case": case,
         "is_own": case.owner_id == reader.pk,
-        "own_note": find_note(principal, "case", case.pk),
+        "note_form": NoteForm(note=find_note(principal, "case", case.pk)),
         "window": hours_label(case.horizon_hours),
         "chart": load_chart(case, now),
         "symbol": describe_asset(case, now=now),

@@ -11,6 +11,7 @@ from learning_app.ledger.core import TRADE_KIND, WITHOUT_WORDS, TradeSide, Trade
 from learning_app.ledger.core.statistics import best_of, risk_of
 from learning_app.ledger.models import Trade
 from learning_app.ledger.pages.labels import TripRow
+from learning_app.notes.forms import NoteForm
 from learning_app.notes.selectors import find_note
 from minara_site.access.principal import Principal
 from minara_site.access.reveals import Reveals
@@ -44,7 +45,7 @@ TRADES = TripKind(
     "ticks:trade",
     "ticks:reveal",
     "ticks:reveal_end",
-    "ledger:note",
+    "ticks:note",
     beside="trade",
     kind="trade",
     reveals=Reveals(kind="trade_reveal", begun="trade_revealed", ended="trade_reveal_ended"),
@@ -81,6 +82,9 @@ def ledger_url(trip: Any) -> str:
 
 def trade_context(trip: Any, principal: Principal, *, now: datetime, kind: TripKind = TRADES) -> dict[str, Any]:
     """Return everything that the page of a round trip shows this reader. Six queries at most."""
+    own_note, has_stop = find_note(principal, kind.beside, note_key(trip)), trip.stop_price is None
+    if own_note and has_stop:
+        trip.stop_price = own_note.stop_price
     row, risk = TripRow(trip, kind.page), risk_of(trip)
     most = best_of(trip) if trip.mfe_usd and row.net is not None else None
     seen = reveal_context(principal, kind.reveals, id_of(trip), now=now)
@@ -93,7 +97,7 @@ def trade_context(trip: Any, principal: Principal, *, now: datetime, kind: TripK
         "page_url": row.url,
         "page_id": id_of(trip),
         "kind": kind,
-        "own_note": find_note(principal, kind.beside, note_key(trip)),
+        "note_form": NoteForm(note=own_note, has_stop=has_stop),
         "ledger_url": ledger_url(trip),
         "chart": load_chart(trip, now),
         "r": row.net / risk if row.net is not None and risk else None,

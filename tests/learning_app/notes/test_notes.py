@@ -55,6 +55,27 @@ def test_nobody_else_reads_it_and_no_agent(page, ana, olga, sam):
     assert not [answer for answer in answers if WORDS in answer.content.decode()]
 
 
+def test_a_typed_stop_gives_a_trade_its_r_and_is_in_no_statistic(page, ana):
+    trade = make_trade(ana, entry_price=64_000, exit_price=64_960, realized_pnl_usd=15)
+    path, ledger = f"/ledger/trades/{trade.uid}/", f"/ledger/sessions/{ana.pk}/"
+    before = words_of(page.get(ledger))
+    saved = page.post(f"{path}note/", {"text": "", "stop_price": "62720.0"}, follow=True)
+    assert "0.75 R" in words_of(saved)
+    assert words_of(page.get(ledger)) == before
+    page.post(undo_of(saved))
+    assert "0.75 R" not in words_of(page.get(path))
+    wrong = page.post(f"{path}note/", {"text": WORDS, "stop_price": "64k"})
+    assert wrong.status_code == 422
+    assert 'value="64k"' in text_of(wrong, 422)
+    assert WORDS in text_of(wrong, 422)
+
+
+def test_a_stop_that_its_agent_sent_is_not_typed_over(page, ana):
+    trade = make_trade(ana, stop_price=59_000)
+    page.post(f"/ledger/trades/{trade.uid}/note/", {"text": WORDS, "stop_price": "1"})
+    assert OwnNote.objects.get().stop_price is None
+
+
 def test_what_cannot_be_kept_is_refused(page, ana, ben):
     trade = make_trade(ana)
     assert page.post(f"/ledger/trades/{trade.uid}/note/", {"text": "x" * 2_001}).status_code == 422
