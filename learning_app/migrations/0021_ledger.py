@@ -79,7 +79,7 @@ class Migration(migrations.Migration):
                 ('kind', models.CharField(max_length=8)),
                 ('key', models.CharField(max_length=80)),
                 ('text', models.TextField(blank=True)),
-                ('stop_price', models.DecimalField(decimal_places=18, max_digits=38, null=True)),
+                ('stop_price', models.CharField(blank=True, max_length=40)),
                 ('text_version', models.PositiveIntegerField(default=1)),
                 ('actor', models.CharField(max_length=80)),
                 ('created_at', models.DateTimeField()),

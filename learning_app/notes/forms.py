@@ -1,6 +1,5 @@
 """The form of a note."""
 
-from decimal import Decimal
 from typing import Any
 
 from django import forms
@@ -28,7 +27,7 @@ class NoteForm(forms.Form):
     )
 
     def __init__(self, data: Any = None, *, note: OwnNote | None = None, has_stop: bool = False) -> None:
-        said = {"text": note.text, "stop_price": plain_number(note.stop_price)} if note else None
+        said = {"text": note.text, "stop_price": note.stop_price} if note else None
         super().__init__(data, initial=said)
         if not has_stop:
             del self.fields["stop_price"]
@@ -37,9 +36,9 @@ class NoteForm(forms.Form):
         text: str = self.cleaned_data["text"]
         return text.replace("\r\n", "\n")
 
-    def clean_stop_price(self) -> Decimal | None:
+    def clean_stop_price(self) -> str:
         typed: str = self.cleaned_data["stop_price"]
         try:
-            return read_price(typed) if typed else None
+            return plain_number(read_price(typed) if typed else None) or ""
         except UnusableError as problem:
             raise forms.ValidationError(fault_sentence(problem)) from None

@@ -10,5 +10,5 @@ class OwnNoteChanges(Changes):
     """The words of a note; one whose first words are undone is empty."""
 
     name, model, label = NOTE_KIND, OwnNote, _("Own note")
-    columns, beside, texts = ("text_version", "stop_price", "updated_at"), ("updated_at",), ("text",)
+    columns, beside, texts = ("text_version", "updated_at"), ("updated_at",), ("text", "stop_price")
     undone = ngettext_lazy("Undone for %(number)s note.", "Undone for %(number)s notes.", "count")

@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from minara_site.kernel.fields import amount_field, at_most, one_of
+from minara_site.kernel.fields import at_most, one_of
 from minara_site.kernel.ownership import OwnedRow
 
 NOTE_KIND, MAX_NOTE_CHARS = "own_note", 2_000
@@ -12,13 +12,13 @@ BESIDE = ("trade", "trip", "case")
 class OwnNote(OwnedRow):
     """One note; `key` names what it is beside, within its kind. It reads as its owner wrote it last.
 
-    `stop_price` is where a trip was to end at a loss, in US dollars; only the result of that trip in R reads it.
+    `stop_price` is where a trip was to end at a loss, in digits; only the result of that trip in R reads it.
     """
 
     kind = models.CharField(max_length=8)
     key = models.CharField(max_length=80)
     text = models.TextField(blank=True)
-    stop_price = amount_field(null=True)
+    stop_price = models.CharField(max_length=40, blank=True)
     text_version = models.PositiveIntegerField(default=1)
     actor = models.CharField(max_length=80)
     created_at = models.DateTimeField()

@@ -1,7 +1,6 @@
 """Writing a note; the words before are kept, and an undo brings them back."""
 
 from datetime import datetime
-from decimal import Decimal
 
 from learning_app.notes.models import MAX_NOTE_CHARS, NOTE_KIND, OwnNote
 from minara_site.kernel.audit_log.services import content_digest, record_audit
@@ -18,7 +17,7 @@ def write_note(
     text: str,
     actor: str,
     now: datetime,
-    stop_price: Decimal | None = None,
+    stop_price: str = "",
 ) -> OwnNote | None:
     """Return the note as it is said now, None where it reads so already. Raises Invalid for what cannot be stored.
 
@@ -28,10 +27,10 @@ def write_note(
     with owner_locked(owner_id):
         beside = {"owner_id": owner_id, "kind": kind, "key": key}
         row: OwnNote | None = OwnNote.objects.filter(**beside).first()
-        if (text, stop_price) == ((row.text, row.stop_price) if row else ("", None)):
+        if (text, stop_price) == ((row.text, row.stop_price) if row else ("", "")):
             return None
         row = row or OwnNote.objects.create(**beside, actor=actor, created_at=now, updated_at=now)
-        watched, earlier = watch(NOTE_KIND, [row]), {"text": row.text}
+        watched, earlier = watch(NOTE_KIND, [row]), {"text": row.text, "stop_price": row.stop_price}
         row.text, row.stop_price, row.updated_at = text, stop_price, now
         keep_texts(NOTE_KIND, row, earlier, actor=actor, now=now)
         row.save()

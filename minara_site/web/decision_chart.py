@@ -4,15 +4,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from itertools import groupby
+from math import ceil
 
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
-from minara_site.kernel.market.selectors import list_quotes
-from minara_site.web.price_chart import Edge, Level, PriceChart, PricePlace, price_chart, price_label
+from minara_site.kernel.market.core import Quote
+from minara_site.kernel.market.selectors import bars_of, list_quotes
+from minara_site.web.price_chart import Candle, Edge, Level, PriceChart, PricePlace, price_chart, price_label
 
-MAX_PRICES = 160
+MAX_PRICES, MAX_CANDLES, MAX_BARS = 160, 60, 500
 ONE_DAY = timedelta(days=1)
 Decisive = tuple[Decimal | None, datetime | None]
 """A price that decided and its moment, both None while there is none."""
@@ -24,7 +27,7 @@ class JudgedDecision:
 
     `entry` and `leave` are the first prices from both ends on. `began` is the word for the begin, "Decided" when empty,
     `ended` that for the end. `letters` mark the two prices, `levels` are others with their names. Before and after it
-    the prices of a time `around` are shown at least.
+    the prices of a time `around` are shown at least. With `has_candles`, prices that are candles are drawn as such.
     """
 
     asset: str
@@ -38,10 +41,11 @@ class JudgedDecision:
     letters: str = "DO"
     levels: Sequence[Level] = ()
     around: timedelta = timedelta(0)
+    has_candles: bool = False
 
 
 def load_decision_chart(decision: JudgedDecision, *, now: datetime) -> PriceChart | None:
-    """Return the chart of a decision; None without prices. One query."""
+    """Return the chart of a decision; None without prices. One query, and one for candles."""
     begin, end = decision.begin, decision.end
     span = end - begin
     before, after = max(span / 3, decision.around), max(span / 5, decision.around)
@@ -79,7 +83,38 @@ def load_decision_chart(decision: JudgedDecision, *, now: datetime) -> PriceChar
         leave=leave,
         letters=decision.letters,
         levels=decision.levels,
+        candles=load_candles(decision, quotes, time_label) if decision.has_candles else (),
     )
+
+
+def load_candles(decision: JudgedDecision, quotes: Sequence[Quote], words: Callable[[datetime], str]) -> list[Candle]:
+    """Return the candles whose closes these quotes are, joined into MAX_CANDLES at most.
+
+    None where they are not of one length, or too many to read. One query.
+    """
+    lengths = {quote.length for quote in quotes}
+    length = lengths.pop() if len(lengths) == 1 else timedelta(0)
+    if not length:
+        return []
+    bars = bars_of(decision.asset, int(length.total_seconds()), owner_id=decision.owner_id)
+    shown = bars.filter(closes_at__gte=quotes[0].at, closes_at__lte=quotes[-1].at).order_by("closes_at")
+    found = list(shown[: MAX_BARS + 1])
+    if not found or len(found) > MAX_BARS:
+        return []
+    span = length * ceil((found[-1].closes_at - found[0].opens_at) / length / MAX_CANDLES)
+    joined = [list(group) for _number, group in groupby(found, lambda bar: (bar.opens_at - found[0].opens_at) // span)]
+    return [
+        Candle(
+            group[0].opens_at,
+            group[-1].closes_at - group[0].opens_at,
+            float(group[0].open),
+            float(max(bar.high for bar in group)),
+            float(min(bar.low for bar in group)),
+            float(group[-1].close),
+            words(group[0].opens_at),
+        )
+        for group in joined
+    ]
 
 
 def place_of(decisive: Decisive, words: Callable[[datetime], str]) -> PricePlace | None:

@@ -7,13 +7,14 @@ their size on a phone (screens U-13); templates/parts/chart_price.html writes th
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from minara_site.web.charts import Frame, Spot, Tick, path, scale
 
 PLAIN_DIGITS = 6
 MARK_WIDTH = 86  # of a word above the field, with its gap
 GRID_LINES = 4
+BODY = 0.6  # of the time of a candle
 Across = Callable[[datetime], float]
 Level = tuple[str, float]
 """A price that a line across the field marks: its name and value."""
@@ -30,6 +31,23 @@ class PricePlace:
     @property
     def number(self) -> str:
         return price_label(self.price)
+
+
+@dataclass(frozen=True, slots=True)
+class Candle:
+    """The course of a price from `at` on for `length`; `words` is how people read the moment."""
+
+    at: datetime
+    length: timedelta
+    open: float
+    high: float
+    low: float
+    close: float
+    words: str
+
+    @property
+    def numbers(self) -> list[str]:
+        return [price_label(price) for price in (self.open, self.high, self.low, self.close)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +86,11 @@ class DrawnMark:
 
 @dataclass(frozen=True, slots=True)
 class PriceDrawing(Frame):
-    """The chart at one width."""
+    """The chart at one width: a line, or candles that went `up` and `down`."""
 
     line: str
+    up: str
+    down: str
     last: Spot
     grid: Sequence[Tick]
     days: Sequence[Tick]
@@ -110,10 +130,11 @@ class PriceDrawing(Frame):
 
 @dataclass(frozen=True, slots=True)
 class PriceChart:
-    """The course of a price around a decision. `places` are the rows of its table, the two that decided among them."""
+    """The course of a price around a decision. `candles`, or else `places`, are the rows of its table."""
 
     label: str
     places: Sequence[PricePlace]
+    candles: Sequence[Candle]
     wide: PriceDrawing
     narrow: PriceDrawing
 
@@ -127,8 +148,9 @@ def price_chart(
     leave: PricePlace | None,
     letters: str = "DO",
     levels: Sequence[Level] = (),
+    candles: Sequence[Candle] = (),
 ) -> PriceChart | None:
-    """Return the chart of the prices, oldest first; None without prices.
+    """Return the chart of the prices, oldest first, as `candles` where there are some; None without prices.
 
     `entry` and `leave` are the prices that decided, marked with these letters; `levels` are other prices with their
     names. An end of the window that lies ahead is drawn dashed.
@@ -141,6 +163,7 @@ def price_chart(
         (entry, leave),
         letters,
         levels,
+        candles=candles,
         width=690,
         height=300,
         right=624,
@@ -152,12 +175,13 @@ def price_chart(
         (entry, leave),
         letters,
         levels,
+        candles=candles,
         width=330,
         height=250,
         right=268,
         days=3,
     )
-    return PriceChart(label, places, wide, narrow)
+    return PriceChart(label, places, candles, wide, narrow)
 
 
 def draw(
@@ -167,6 +191,7 @@ def draw(
     letters: str,
     levels: Sequence[Level],
     *,
+    candles: Sequence[Candle],
     width: int,
     height: int,
     right: float,
@@ -185,7 +210,8 @@ def draw(
         window[1].at,
         *(place.at for place in known),
     )
-    low, high = bounds([*(place.price for place in known), *(price for _name, price in levels)])
+    extremes = (price for candle in candles for price in (candle.low, candle.high))
+    low, high = bounds([*(place.price for place in known), *(price for _name, price in levels), *extremes])
 
     def across(at: datetime) -> float:
         span = (until - since).total_seconds()
@@ -197,6 +223,14 @@ def draw(
             scale(place.price, low, high, top, bottom),
             says(place),
         )
+
+    def outline(candle: Candle) -> str:
+        begin, end = across(candle.at), across(candle.at + candle.length)
+        width, middle = max((end - begin) * BODY, 1.0), (begin + end) / 2
+        prices = (candle.high, max(candle.open, candle.close), min(candle.open, candle.close), candle.low)
+        highest, top_end, bottom_end, lowest = (scale(price, low, high, top, bottom) for price in prices)
+        body = f"M{middle - width / 2:.1f} {top_end:.1f}h{width:.1f}V{bottom_end:.1f}h{-width:.1f}z"
+        return f"M{middle:.1f} {highest:.1f}V{top_end:.1f}M{middle:.1f} {bottom_end:.1f}V{lowest:.1f}{body}"
 
     entry, _leave = decisive
     begin, end = (across(edge.at) for edge in window)
@@ -218,6 +252,8 @@ def draw(
         top=top,
         bottom=bottom,
         line=path([spot(place) for place in places]),
+        up="".join(outline(candle) for candle in candles if candle.close >= candle.open),
+        down="".join(outline(candle) for candle in candles if candle.close < candle.open),
         last=spot(places[-1]),
         grid=[
             Tick(

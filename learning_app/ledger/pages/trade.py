@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 from django.urls import reverse
@@ -81,10 +82,10 @@ def ledger_url(trip: Any) -> str:
 
 
 def trade_context(trip: Any, principal: Principal, *, now: datetime, kind: TripKind = TRADES) -> dict[str, Any]:
-    """Return everything that the page of a round trip shows this reader. Six queries at most."""
+    """Return everything that the page of a round trip shows this reader. Eight queries at most."""
     own_note, has_stop = find_note(principal, kind.beside, note_key(trip)), trip.stop_price is None
-    if own_note and has_stop:
-        trip.stop_price = own_note.stop_price
+    if has_stop and own_note and own_note.stop_price:
+        trip.stop_price = Decimal(own_note.stop_price)
     row, risk = TripRow(trip, kind.page), risk_of(trip)
     most = best_of(trip) if trip.mfe_usd and row.net is not None else None
     seen = reveal_context(principal, kind.reveals, id_of(trip), now=now)
@@ -124,7 +125,7 @@ def reasons_of(trip: Any, principal: Principal, *, is_masked: bool) -> list[tupl
 
 
 def load_chart(trip: Any, now: datetime) -> PriceChart | None:
-    """Return the instance's prices around a trip, else its owner's; None without any. Two queries at most."""
+    """Return the instance's prices around a trip, else its owner's; None without any. Four queries at most."""
     if trip.asset is None:
         return None
     unseen = _("now") if trip.status == TradeStatus.OPEN else _("end not known")
@@ -142,6 +143,7 @@ def load_chart(trip: Any, now: datetime) -> PriceChart | None:
             letters="EX",
             levels=levels_of(trip),
             around=AROUND,
+            has_candles=True,
         )
         if chart := load_decision_chart(decision, now=now):
             return chart

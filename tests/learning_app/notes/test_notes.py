@@ -73,7 +73,7 @@ def test_a_typed_stop_gives_a_trade_its_r_and_is_in_no_statistic(page, ana):
 def test_a_stop_that_its_agent_sent_is_not_typed_over(page, ana):
     trade = make_trade(ana, stop_price=59_000)
     page.post(f"/ledger/trades/{trade.uid}/note/", {"text": WORDS, "stop_price": "1"})
-    assert OwnNote.objects.get().stop_price is None
+    assert OwnNote.objects.get().stop_price == ""
 
 
 def test_what_cannot_be_kept_is_refused(page, ana, ben):
