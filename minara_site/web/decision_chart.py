@@ -5,17 +5,19 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import groupby
-from math import ceil
 
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from minara_site.kernel.market.core import Quote
+from minara_site.kernel.market.core.values import EPOCH
 from minara_site.kernel.market.selectors import bars_of, list_quotes
 from minara_site.web.price_chart import Candle, Edge, Level, PriceChart, PricePlace, price_chart, price_label
 
-MAX_PRICES, MAX_CANDLES, MAX_BARS = 160, 60, 500
+MAX_PRICES, MAX_CANDLES, MAX_BARS = 160, 60, 2_000
+JOINED = [timedelta(minutes=minutes) for minutes in (5, 15, 30, 60, 120, 240, 480, 1_440, 10_080)]
+"""Lengths of candles into which shorter ones are joined."""
 ONE_DAY = timedelta(days=1)
 Decisive = tuple[Decimal | None, datetime | None]
 """A price that decided and its moment, both None while there is none."""
@@ -101,8 +103,9 @@ def load_candles(decision: JudgedDecision, quotes: Sequence[Quote], words: Calla
     found = list(shown[: MAX_BARS + 1])
     if not found or len(found) > MAX_BARS:
         return []
-    span = length * ceil((found[-1].closes_at - found[0].opens_at) / length / MAX_CANDLES)
-    joined = [list(group) for _number, group in groupby(found, lambda bar: (bar.opens_at - found[0].opens_at) // span)]
+    least = (quotes[-1].at - quotes[0].at) / MAX_CANDLES
+    span = next((each for each in (length, *JOINED) if each >= least and not each % length), least)
+    joined = [list(group) for _number, group in groupby(found, lambda bar: (bar.opens_at - EPOCH) // span)]
     return [
         Candle(
             group[0].opens_at,
