@@ -15,7 +15,7 @@ class NoteForm(forms.Form):
     """What an owner says beside something, and of a trip that came without a stop where it was to end at a loss."""
 
     text = forms.CharField(
-        label=_("Your note"),
+        label=_("What you want to remember"),
         required=False,
         strip=False,
         widget=forms.Textarea({"rows": 4, "maxlength": MAX_NOTE_CHARS}),

@@ -204,6 +204,7 @@ def draw(
         places[0].at,
         window[0].at,
         *(place.at for place in known),
+        *(candle.at for candle in candles[:1]),
     )
     until = max(
         places[-1].at,
