@@ -23,6 +23,7 @@ from learning_app.ticks.schemas import (
 )
 from learning_app.ticks.selectors import (
     deployment_record,
+    deployment_records,
     get_deployment,
     list_deployments,
     load_last_context,
@@ -80,7 +81,7 @@ def list_(request: PageRequest, query: Query[PageQuery]) -> dict[str, Any]:
         query,
         scope="v1/deployments",
         kind="deployments",
-        records=lambda found: [deployment_record(row, request.principal.owner) for row in found],
+        records=lambda found: deployment_records(found, request.principal.owner),
     )
 
 

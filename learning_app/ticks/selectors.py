@@ -20,7 +20,7 @@ from learning_app.ticks.core.context import Context, LastDecision, OpenView, ass
 from minara_site.access.models import User
 from minara_site.kernel.errors import or_not_found
 from minara_site.kernel.guard.masking import mask, masked_for
-from minara_site.kernel.guard.selectors import find_held, find_refused
+from minara_site.kernel.guard.selectors import find_open_holds, find_refused, hold_record
 from minara_site.kernel.market.core.values import read_amount
 from minara_site.kernel.ownership import Owner
 from minara_site.web.values import plain_number
@@ -198,23 +198,33 @@ def load_risk_state(deployment: Deployment) -> RiskState:
 
 
 def deployment_record(row: Deployment, reader: User) -> dict[str, Any]:
-    """Return a deployment as the API answers it. One query where its skill is held."""
-    version, state = masked_for(reader, row.version), row.state
-    is_held = are_rules_held(row.version)
-    config = {**version.config, "strategy": "", "avoid": []} if is_held else version.config
-    return {
-        "id": row.uid,
-        "name": masked_for(reader, row).name,
-        "skill": {
-            "name": version.skill.name if row.owner_id == reader.pk else mask(version.skill.name),
-            "version": version.number,
-            "config": config,
-            "held": find_held(SKILL_KIND, version) if version.held_at else None,
-        },
-        "created_at": row.created_at,
-        "tick_at": state.tick_at,
-        "equity_usd": plain_number(state.equity_usd),
-    }
+    """Return a deployment as the API answers it."""
+    return deployment_records([row], reader)[0]
+
+
+def deployment_records(rows: Sequence[Deployment], reader: User) -> list[dict[str, Any]]:
+    """Return deployments as the API answers them. One query where skills are held."""
+    versions = [row.version for row in rows]
+    held = [version.pk for version in versions if version.held_at]
+    holds = find_open_holds(SKILL_KIND, held) if held else {}
+    unread = find_refused(SKILL_KIND, versions).union(held)
+    records = []
+    for row in rows:
+        version = masked_for(reader, row.version)
+        config = version.config | {"strategy": "", "avoid": []} if version.pk in unread else version.config
+        name = version.skill.name if row.owner_id == reader.pk else mask(version.skill.name)
+        hold = hold_record(holds[version.pk]) if version.pk in holds else None
+        records.append(
+            {
+                "id": row.uid,
+                "name": masked_for(reader, row).name,
+                "skill": {"name": name, "version": version.number, "config": config, "held": hold},
+                "created_at": row.created_at,
+                "tick_at": row.state.tick_at,
+                "equity_usd": plain_number(row.state.equity_usd),
+            }
+        )
+    return records
 
 
 def note_records(rows: Sequence[ReflectionNote]) -> list[dict[str, Any]]:
