@@ -1,10 +1,12 @@
 """The lists of the ledger: one's ledgers with what each says, and the round trips of one."""
 
+from datetime import date, datetime, time, timedelta
 from typing import Any, NamedTuple
 
 from django.db.models import F, Q, Value
 from django.db.models.functions import Coalesce
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _, pgettext_lazy
 
 from learning_app.ledger.core import TradeStatus
@@ -41,6 +43,12 @@ def with_end(rows: Rows, names: tuple[str, ...]) -> Rows:
     return rows.filter(ends, status=TradeStatus.CLOSED)
 
 
+def closed_on(rows: Rows, day: date) -> Rows:
+    """Keep the trips that were closed on a day of the reader's zone."""
+    begin, end = (timezone.make_aware(datetime.combine(each, time.min)) for each in (day, day + timedelta(days=1)))
+    return rows.filter(exit_tick_at__gte=begin, exit_tick_at__lt=end)
+
+
 TRIPS = ListSpec(
     name="trips",
     caption=_("Round trips"),
@@ -75,6 +83,7 @@ TRIPS = ListSpec(
             apply=with_result,
             choices=[(name, label) for name, (label, _keeps) in RESULTS.items()],
         ),
+        Filter("closed", _("Closed on"), FilterKind.DATE, apply=closed_on),
         *dates("entry_tick_at", _("Opened from"), _("Opened before")),
     ),
     has_actions=False,

@@ -248,6 +248,16 @@ def test_the_calendar_shows_the_month_that_is_asked_for(ana, page):
         assert page.get(f"{url}?month={odd}").status_code == 200, odd
 
 
+def test_a_day_of_the_calendar_opens_the_trades_that_were_closed_on_it(ana, page, sam):
+    type(ana).objects.update(time_zone="Pacific/Auckland")
+    closed(ana, "40.10", exit_tick_at=NOON)  # midnight there
+    closed(ana, "30.20", hours=31, exit_tick_at=NOON - timedelta(seconds=1))
+    days = re.findall(r'href="([^"]+closed=[0-9-]+)"', text_of(page.get(f"/ledger/sessions/{ana.pk}/")))
+    assert [day[-10:] for day in days] == ["2026-06-12", "2026-06-13"]
+    assert ["$37.70" in words_of(page.get(day)) for day in days] == [False, True]
+    assert "closed=" not in text_of(visitor(sam).get(f"/ledger/sessions/{ana.pk}/"))
+
+
 def test_nothing_there_reads_more_for_more_trades(ana, page):
     url, counts = f"/ledger/sessions/{ana.pk}/", []
     for _round in range(2):

@@ -204,6 +204,7 @@ def test_what_the_guard_refuses_is_held_and_reads_so(agent, deployed):
     assert (segments["strategy"], segments["leash"]) == ("(held)", "Never do (the user's avoid rules):\n- (held)")
     one = agent.get(f"/v1/deployments/{held}").json()["data"]["skill"]
     assert (one["config"]["strategy"], one["config"]["avoid"], one["held"]["reason"]) == ("", [], "injection")
+    assert one in [each["skill"] for each in agent.get("/v1/deployments").json()["data"]]
 
 
 def test_a_name_that_reads_like_an_order_or_a_secret_is_refused(agent):
