@@ -10,7 +10,7 @@ from learning_app.ledger.models import Trade
 from learning_app.ledger.pages.labels import TripRow
 from learning_app.ledger.pages.ledger import head_context, page_context
 from learning_app.ledger.pages.lists import TRIPS, list_context
-from learning_app.ledger.pages.trade import OWN_TRIPS, TripKind, id_of, note_key, trade_context
+from learning_app.ledger.pages.trade import OWN_TRIPS, TripKind, id_of, note_key, stop_check, trade_context
 from learning_app.ledger.trips import get_ledger, list_trips
 from learning_app.notes.forms import NoteForm
 from learning_app.notes.views import save_note
@@ -90,7 +90,7 @@ def reveal_trip_end(request: PageRequest, trip_id: int) -> HttpResponse:
 def note_trip(request: PageRequest, trip_id: int) -> HttpResponse:
     """Keep what an owner wrote beside a trip of an own account."""
     trip = get_trip(request, trip_id, Act.NOTE_WRITE)
-    refused = save_note(request, OWN_TRIPS.beside, note_key(trip), has_stop=trip.stop_price is None)
+    refused = save_note(request, OWN_TRIPS.beside, note_key(trip), is_loss=stop_check(trip))
     return show_trip(request, trip, OWN_TRIPS, refused) if refused else see_other(OWN_TRIPS.page, trip_id)
 
 

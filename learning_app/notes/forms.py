@@ -1,5 +1,7 @@
 """The form of a note."""
 
+from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 from django import forms
@@ -9,6 +11,9 @@ from learning_app.notes.models import MAX_NOTE_CHARS, OwnNote
 from minara_site.kernel.market.core.values import UnusableError, read_price
 from minara_site.kernel.market.labels import fault_sentence
 from minara_site.web.values import plain_number
+
+IsLoss = Callable[[Decimal], bool]
+"""Whether a trip loses at a price."""
 
 
 class NoteForm(forms.Form):
@@ -26,10 +31,11 @@ class NoteForm(forms.Form):
         help_text=_("Its source named none. The result of this trade in R reads it."),
     )
 
-    def __init__(self, data: Any = None, *, note: OwnNote | None = None, has_stop: bool = False) -> None:
+    def __init__(self, data: Any = None, *, note: OwnNote | None = None, is_loss: IsLoss | None = None) -> None:
         said = {"text": note.text, "stop_price": note.stop_price} if note else None
         super().__init__(data, initial=said)
-        if not has_stop:
+        self.is_loss = is_loss
+        if is_loss is None:
             del self.fields["stop_price"]
 
     def clean_text(self) -> str:
@@ -39,6 +45,11 @@ class NoteForm(forms.Form):
     def clean_stop_price(self) -> str:
         typed: str = self.cleaned_data["stop_price"]
         try:
-            return plain_number(read_price(typed) if typed else None) or ""
+            price = read_price(typed) if typed else None
         except UnusableError as problem:
             raise forms.ValidationError(fault_sentence(problem)) from None
+        if price and self.is_loss and not self.is_loss(price):
+            raise forms.ValidationError(
+                _("The trade does not lose there. The stop of a long is below its entry, of a short above.")
+            )
+        return plain_number(price) or ""

@@ -17,9 +17,11 @@ def write_note(
     text: str,
     actor: str,
     now: datetime,
-    stop_price: str = "",
+    stop_price: str | None = None,
 ) -> OwnNote | None:
     """Return the note as it is said now, None where it reads so already. Raises Invalid for what cannot be stored.
+
+    Without a `stop_price` that of before stays.
 
     `kind` is one of BESIDE, `key` of something of this owner.
     """
@@ -27,6 +29,7 @@ def write_note(
     with owner_locked(owner_id):
         beside = {"owner_id": owner_id, "kind": kind, "key": key}
         row: OwnNote | None = OwnNote.objects.filter(**beside).first()
+        stop_price = (row.stop_price if row else "") if stop_price is None else stop_price
         if (text, stop_price) == ((row.text, row.stop_price) if row else ("", "")):
             return None
         row = row or OwnNote.objects.create(**beside, actor=actor, created_at=now, updated_at=now)
@@ -35,6 +38,6 @@ def write_note(
         keep_texts(NOTE_KIND, row, earlier, actor=actor, now=now)
         row.save()
         made = record("own_note_kept", watched, actor=actor, at=now)
-        details = {"id": row.pk, "sha256": content_digest(text)} | name_set(made)
+        details = {"id": row.pk, "sha256": content_digest("\n".join(filter(None, (text, stop_price))))} | name_set(made)
         record_audit(now=now, actor=actor, tool_call="own_note_kept", owner_id=owner_id, details=details)
     return row

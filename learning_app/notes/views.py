@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext as _
 
-from learning_app.notes.forms import NoteForm
+from learning_app.notes.forms import IsLoss, NoteForm
 from learning_app.notes.models import NOTE_KIND
 from learning_app.notes.services import write_note
 from minara_site.kernel.errors import Invalid
@@ -12,9 +12,9 @@ from minara_site.web.forms import show_refusal
 from minara_site.web.responses import toast
 
 
-def save_note(request: PageRequest, kind: str, key: str, *, has_stop: bool = False) -> NoteForm | None:
+def save_note(request: PageRequest, kind: str, key: str, *, is_loss: IsLoss | None = None) -> NoteForm | None:
     """Keep what an owner wrote beside something of their own; return the form where it cannot be kept."""
-    principal, form = request.principal, NoteForm(request.POST, has_stop=has_stop)
+    principal, form = request.principal, NoteForm(request.POST, is_loss=is_loss)
     if not form.is_valid():
         return form
     try:

@@ -203,11 +203,11 @@ def deployment_record(row: Deployment, reader: User) -> dict[str, Any]:
 
 
 def deployment_records(rows: Sequence[Deployment], reader: User) -> list[dict[str, Any]]:
-    """Return deployments as the API answers them. One query where skills are held."""
+    """Return deployments as the API answers them. Two queries at most, where skills are held or judged anew."""
     versions = [row.version for row in rows]
     held = [version.pk for version in versions if version.held_at]
     holds = find_open_holds(SKILL_KIND, held) if held else {}
-    unread = find_refused(SKILL_KIND, versions).union(held)
+    unread = find_refused(SKILL_KIND, [version for version in versions if not version.held_at]).union(held)
     records = []
     for row in rows:
         version = masked_for(reader, row.version)

@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 
 from learning_app.ledger.core import DEPLOYMENT_KIND
 from learning_app.ledger.models import Trade
-from learning_app.ledger.pages.trade import TRADES, note_key
+from learning_app.ledger.pages.trade import TRADES, note_key, stop_check
 from learning_app.ledger.views import get_trade, show_trip
 from learning_app.notes.forms import NoteForm
 from learning_app.notes.views import save_note
@@ -85,7 +85,7 @@ def reveal_end(request: PageRequest, trade_uid: str) -> HttpResponse:
 def note(request: PageRequest, trade_uid: str) -> HttpResponse:
     """Keep what an owner wrote beside a trade."""
     row = get_trade(request, trade_uid, Act.NOTE_WRITE)
-    refused = save_note(request, TRADES.beside, note_key(row), has_stop=row.stop_price is None)
+    refused = save_note(request, TRADES.beside, note_key(row), is_loss=stop_check(row))
     return show_trade(request, row, refused) if refused else see_other(TRADES.page, trade_uid)
 
 

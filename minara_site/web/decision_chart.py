@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from itertools import groupby
 
@@ -11,13 +11,13 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from minara_site.kernel.market.core import Quote
-from minara_site.kernel.market.core.values import EPOCH
 from minara_site.kernel.market.selectors import bars_of, list_quotes
 from minara_site.web.price_chart import Candle, Edge, Level, PriceChart, PricePlace, price_chart, price_label
 
 MAX_PRICES, MAX_CANDLES, MAX_BARS = 160, 60, 2_000
 JOINED = [timedelta(minutes=minutes) for minutes in (5, 15, 30, 60, 120, 240, 480, 1_440, 10_080)]
 """Lengths of candles into which shorter ones are joined."""
+BAR, A_MONDAY = ("opens_at", "closes_at", "open", "high", "low", "close"), datetime(1970, 1, 5, tzinfo=UTC)
 ONE_DAY = timedelta(days=1)
 Decisive = tuple[Decimal | None, datetime | None]
 """A price that decided and its moment, both None while there is none."""
@@ -47,7 +47,7 @@ class JudgedDecision:
 
 
 def load_decision_chart(decision: JudgedDecision, *, now: datetime) -> PriceChart | None:
-    """Return the chart of a decision; None without prices. One query, and one for candles."""
+    """Return the chart of a decision; None without prices. A query for each sort of price, and one for candles."""
     begin, end = decision.begin, decision.end
     span = end - begin
     before, after = max(span / 3, decision.around), max(span / 5, decision.around)
@@ -85,11 +85,11 @@ def load_decision_chart(decision: JudgedDecision, *, now: datetime) -> PriceChar
         leave=leave,
         letters=decision.letters,
         levels=decision.levels,
-        candles=load_candles(decision, quotes, time_label) if decision.has_candles else (),
+        candles=load_candles(decision, quotes) if decision.has_candles else (),
     )
 
 
-def load_candles(decision: JudgedDecision, quotes: Sequence[Quote], words: Callable[[datetime], str]) -> list[Candle]:
+def load_candles(decision: JudgedDecision, quotes: Sequence[Quote]) -> list[Candle]:
     """Return the candles whose closes these quotes are, joined into MAX_CANDLES at most.
 
     None where they are not of one length, or too many to read. One query.
@@ -99,13 +99,15 @@ def load_candles(decision: JudgedDecision, quotes: Sequence[Quote], words: Calla
     if not length:
         return []
     bars = bars_of(decision.asset, int(length.total_seconds()), owner_id=decision.owner_id)
-    shown = bars.filter(closes_at__gte=quotes[0].at, closes_at__lte=quotes[-1].at).order_by("closes_at")
-    found = list(shown[: MAX_BARS + 1])
+    shown = bars.filter(closes_at__gte=quotes[0].at, closes_at__lte=quotes[-1].at, doubted_at__isnull=True)
+    found = list(shown.order_by("closes_at").values_list(*BAR, named=True)[: MAX_BARS + 1])
     if not found or len(found) > MAX_BARS:
         return []
-    least = (quotes[-1].at - quotes[0].at) / MAX_CANDLES
-    span = next((each for each in (length, *JOINED) if each >= least and not each % length), least)
-    joined = [list(group) for _number, group in groupby(found, lambda bar: (bar.opens_at - EPOCH) // span)]
+    least = (quotes[-1].at - quotes[0].at) / (MAX_CANDLES - 1)
+    span = max(-(-least // length), 1) * length
+    if span > length:
+        span = next((each for each in JOINED if span <= each <= 2 * span and not each % length), span)
+    joined = [list(group) for _number, group in groupby(found, lambda bar: (bar.opens_at - A_MONDAY) // span)]
     return [
         Candle(
             group[0].opens_at,
@@ -114,7 +116,6 @@ def load_candles(decision: JudgedDecision, quotes: Sequence[Quote], words: Calla
             float(max(bar.high for bar in group)),
             float(min(bar.low for bar in group)),
             float(group[-1].close),
-            words(group[0].opens_at),
         )
         for group in joined
     ]

@@ -35,7 +35,7 @@ class PricePlace:
 
 @dataclass(frozen=True, slots=True)
 class Candle:
-    """The course of a price from `at` on for `length`; `words` is how people read the moment."""
+    """The course of a price from `at` on for `length`."""
 
     at: datetime
     length: timedelta
@@ -43,7 +43,6 @@ class Candle:
     high: float
     low: float
     close: float
-    words: str
 
     @property
     def numbers(self) -> list[str]:

@@ -1,5 +1,6 @@
 """One round trip in parts: prices around it, what came of it, its reasons as their reader may see them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -72,6 +73,13 @@ def note_key(trip: Any) -> str:
     return trip.uid if isinstance(trip, Trade) else f"{trip.account_id}:{trip.symbol}:{trip.first_ms}"
 
 
+def stop_check(trip: Any) -> Callable[[Decimal], bool] | None:
+    """Return what says whether a trip loses at a price; None where its stop is known, so that none is typed."""
+    if trip.stop_price is not None:
+        return None
+    return lambda price: bool(TradeSide(trip.side).sign * (trip.entry_price - price) > 0)
+
+
 def ledger_url(trip: Any) -> str:
     """Return the page of the ledger that a trip is in."""
     if not isinstance(trip, Trade):
@@ -82,9 +90,9 @@ def ledger_url(trip: Any) -> str:
 
 
 def trade_context(trip: Any, principal: Principal, *, now: datetime, kind: TripKind = TRADES) -> dict[str, Any]:
-    """Return everything that the page of a round trip shows this reader. Eight queries at most."""
-    own_note, has_stop = find_note(principal, kind.beside, note_key(trip)), trip.stop_price is None
-    if has_stop and own_note and own_note.stop_price:
+    """Return everything that the page of a round trip shows this reader. Nine queries at most."""
+    own_note, is_loss = find_note(principal, kind.beside, note_key(trip)), stop_check(trip)
+    if is_loss and own_note and own_note.stop_price:
         trip.stop_price = Decimal(own_note.stop_price)
     row, risk = TripRow(trip, kind.page), risk_of(trip)
     most = best_of(trip) if trip.mfe_usd and row.net is not None else None
@@ -98,7 +106,7 @@ def trade_context(trip: Any, principal: Principal, *, now: datetime, kind: TripK
         "page_url": row.url,
         "page_id": id_of(trip),
         "kind": kind,
-        "note_form": NoteForm(note=own_note, has_stop=has_stop),
+        "note_form": NoteForm(note=own_note, is_loss=is_loss),
         "ledger_url": ledger_url(trip),
         "chart": load_chart(trip, now),
         "r": row.net / risk if row.net is not None and risk else None,
@@ -125,7 +133,7 @@ def reasons_of(trip: Any, principal: Principal, *, is_masked: bool) -> list[tupl
 
 
 def load_chart(trip: Any, now: datetime) -> PriceChart | None:
-    """Return the instance's prices around a trip, else its owner's; None without any. Four queries at most."""
+    """Return the instance's prices around a trip, else its owner's; None without any. Five queries at most."""
     if trip.asset is None:
         return None
     unseen = _("now") if trip.status == TradeStatus.OPEN else _("end not known")

@@ -41,6 +41,24 @@ def test_a_trade_is_drawn_in_candles(ana, minutes, joined):
     assert chart.wide.up.count("z") == sum(drawn[:, 3] >= drawn[:, 0])
 
 
+@pytest.mark.parametrize(
+    ("minutes", "count", "joined"),
+    [(7, 400, 49), (45, 50, 45), (90, 200, 360), (10, 300, 60), (1_440, 100, 2_880), (10_080, 90, 20_160)],
+)
+def test_candles_are_joined_by_whole_ones(ana, minutes, count, joined):
+    make_bars(minutes, count)
+    chart = load_chart(make_trade(ana, hours=minutes * count / 60, exit_price=65_100), NOON)
+    assert 20 < len(chart.candles) <= 60
+    assert {one.length for one in chart.candles[1:-1]} == {timedelta(minutes=joined)}
+
+
+def test_a_price_in_doubt_is_in_no_candle(ana):
+    make_bars(60, 44)
+    PriceBar.objects.filter(closes_at=NOON - timedelta(hours=5)).update(high=650_000, doubted_at=NOON)
+    chart = load_chart(make_trade(ana, exit_price=65_100), NOON)
+    assert max(one.high for one in chart.candles) < 100_000
+
+
 def test_prices_of_several_lengths_are_a_line(page, ana):
     trade = make_trade(ana, exit_price=65_100)
     make_bars(60, 44)

@@ -4,6 +4,7 @@ from copy import copy
 
 import pytest
 
+from learning_app.ledger.models import Trade
 from learning_app.notes.models import OwnNote
 from tests.kit.api import agent_of
 from tests.kit.page import text_of, toasts_of, undo_of, words_of
@@ -64,16 +65,19 @@ def test_a_typed_stop_gives_a_trade_its_r_and_is_in_no_statistic(page, ana):
     assert words_of(page.get(ledger)) == before
     page.post(undo_of(saved))
     assert "0.75 R" not in words_of(page.get(path))
-    wrong = page.post(f"{path}note/", {"text": WORDS, "stop_price": "64k"})
-    assert wrong.status_code == 422
-    assert 'value="64k"' in text_of(wrong, 422)
-    assert WORDS in text_of(wrong, 422)
+    for typed in ("64k", "64000", "65280"):
+        wrong = page.post(f"{path}note/", {"text": WORDS, "stop_price": typed})
+        assert f'value="{typed}"' in text_of(wrong, 422)
+        assert WORDS in text_of(wrong, 422)
 
 
 def test_a_stop_that_its_agent_sent_is_not_typed_over(page, ana):
-    trade = make_trade(ana, stop_price=59_000)
-    page.post(f"/ledger/trades/{trade.uid}/note/", {"text": WORDS, "stop_price": "1"})
-    assert OwnNote.objects.get().stop_price == ""
+    trade = make_trade(ana)
+    path = f"/ledger/trades/{trade.uid}/note/"
+    page.post(path, {"text": WORDS, "stop_price": "60000"}, follow=True)
+    Trade.objects.update(stop_price=59_000)
+    assert toasts_of(page.post(path, {"text": WORDS, "stop_price": "1"}, follow=True)) == ["Nothing changed."]
+    assert OwnNote.objects.get().stop_price == "60000"
 
 
 def test_what_cannot_be_kept_is_refused(page, ana, ben):

@@ -4,6 +4,8 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from learning_app.ledger.models import DecisionSnapshot, Deployment, SkillVersion, Trade
 from learning_app.lessons.core import hash_lessons_text
@@ -204,7 +206,14 @@ def test_what_the_guard_refuses_is_held_and_reads_so(agent, deployed):
     assert (segments["strategy"], segments["leash"]) == ("(held)", "Never do (the user's avoid rules):\n- (held)")
     one = agent.get(f"/v1/deployments/{held}").json()["data"]["skill"]
     assert (one["config"]["strategy"], one["config"]["avoid"], one["held"]["reason"]) == ("", [], "injection")
-    assert one in [each["skill"] for each in agent.get("/v1/deployments").json()["data"]]
+    assert one in [each["skill"] for each in agent.get("/v1/deployments").json()["data"]["items"]]
+    counts = []
+    for name in ("third", "fourth"):
+        deploy(agent, name, strategy=ATTACK)
+        with CaptureQueriesContext(connection) as queries:
+            agent.get("/v1/deployments")
+        counts.append(len(queries))
+    assert counts[0] == counts[1]
 
 
 def test_a_name_that_reads_like_an_order_or_a_secret_is_refused(agent):
