@@ -92,7 +92,7 @@ def load_decision_chart(decision: JudgedDecision, *, now: datetime) -> PriceChar
 def load_candles(decision: JudgedDecision, quotes: Sequence[Quote]) -> list[Candle]:
     """Return the candles whose closes these quotes are, joined into MAX_CANDLES at most.
 
-    None where they are not of one length, or too many to read. One query.
+    There are none where the quotes are not of one length, or too many to read. One query.
     """
     lengths = {quote.length for quote in quotes}
     length = lengths.pop() if len(lengths) == 1 else timedelta(0)

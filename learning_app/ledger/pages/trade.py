@@ -1,6 +1,5 @@
 """One round trip in parts: prices around it, what came of it, its reasons as their reader may see them."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -13,7 +12,7 @@ from learning_app.ledger.core import TRADE_KIND, WITHOUT_WORDS, TradeSide, Trade
 from learning_app.ledger.core.statistics import best_of, risk_of
 from learning_app.ledger.models import Trade
 from learning_app.ledger.pages.labels import TripRow
-from learning_app.notes.forms import NoteForm
+from learning_app.notes.forms import IsLoss, NoteForm
 from learning_app.notes.selectors import find_note
 from minara_site.access.principal import Principal
 from minara_site.access.reveals import Reveals
@@ -73,7 +72,7 @@ def note_key(trip: Any) -> str:
     return trip.uid if isinstance(trip, Trade) else f"{trip.account_id}:{trip.symbol}:{trip.first_ms}"
 
 
-def stop_check(trip: Any) -> Callable[[Decimal], bool] | None:
+def stop_check(trip: Any) -> IsLoss | None:
     """Return what says whether a trip loses at a price; None where its stop is known, so that none is typed."""
     if trip.stop_price is not None:
         return None
