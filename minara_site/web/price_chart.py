@@ -234,6 +234,7 @@ def draw(
 
     entry, _leave = decisive
     begin, end = (across(edge.at) for edge in window)
+    is_before = begin - left > MARK_WIDTH  # else behind; in a short window the words of both ends stand apart
     marks = [
         DrawnMark(
             spot(place).x,
@@ -264,8 +265,8 @@ def draw(
         ],
         days=[Tick(spot(place).x, place.words) for place in spaced(places, across, (left, right), days)],
         edges=[
-            place_edge(window[0], begin, before=begin - left > MARK_WIDTH),
-            place_edge(window[1], end, before=end - begin > MARK_WIDTH or right - end < MARK_WIDTH),
+            place_edge(window[0], begin, before=is_before),
+            place_edge(window[1], end, before=end - begin > MARK_WIDTH or (right - end < MARK_WIDTH and not is_before)),
         ],
         marks=marks,
         entry=Tick(spot(entry).y, price_label(entry.price)) if entry else None,

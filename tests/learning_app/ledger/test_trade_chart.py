@@ -52,6 +52,13 @@ def test_candles_are_joined_by_whole_ones(ana, minutes, count, joined):
     assert {one.length for one in chart.candles[1:-1]} == {timedelta(minutes=joined)}
 
 
+def test_the_words_of_a_short_trade_stand_apart_on_a_phone(ana):
+    make_bars(60, 44)
+    trade = make_trade(ana, hours=4, exit_price=65_100, exit_tick_at=NOON - timedelta(hours=3))
+    begin, end = load_chart(trade, NOON).narrow.edges
+    assert (begin.anchor, end.anchor) == ("c-end", "")
+
+
 def test_a_price_in_doubt_is_in_no_candle(ana):
     make_bars(60, 44)
     PriceBar.objects.filter(closes_at=NOON - timedelta(hours=5)).update(high=650_000, doubted_at=NOON)
